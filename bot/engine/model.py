@@ -1,0 +1,136 @@
+"""The engine's properties: the question to the engine stage and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bot.provenance import Reason, Word
+
+Certainty = Literal["certain", "assumed", "unknown"]
+Value = str | int | float | bool | None
+
+PROPERTIES = (
+    "model.recurrent",
+    "model.moe",
+    "model.architecture",
+    "spec_decode.method",
+    "spec_decode.num_speculative_tokens",
+    "prefix_caching",
+    "chunked_prefill",
+    "cudagraph_mode",
+    "cudagraph_mode_effective",
+    "optimization_level",
+    "enforce_eager",
+    "kv_cache_dtype",
+    "quantization",
+    "attention_backend",
+    "async_scheduling",
+    "v2_model_runner",
+    "mamba_cache_mode",
+    "max_model_len",
+    "max_num_seqs",
+    "tensor_parallel_size",
+    "pipeline_parallel_size",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """What the engine ends up with. `value` means nothing when `certainty` is "unknown"; None is "none" (no drafter)."""
+
+    value: Value
+    certainty: Certainty
+    because: tuple[Reason, ...]
+
+    @property
+    def known(self) -> bool:
+        return self.certainty != "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The image that a service runs and the engine release that this means.
+
+    `release` is None for a pin without a known release; `why` then says so ("a floating tag", "a digest").
+    `stock` is True for an unmodified upstream image, False for one that is known to be changed, None when unknown.
+    `contains` are upstream references (`vllm-project/vllm#46324`) that a declaration says the image has,
+    `adds` are other declared additions ("nvfp4-kv-route").
+    """
+
+    image: str
+    release: str | None
+    why: str = ""
+    stock: bool | None = None
+    contains: tuple[str, ...] = ()
+    adds: tuple[str, ...] = ()
+    because: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What is known of the model that the server loads. A field is None when it is not known.
+
+    `recurrent` is "gdn", "mamba" or "none". `architecture` is the Hugging Face class name
+    (`Qwen3_5ForConditionalGeneration`). `because` explains each field that is known, by its name.
+    """
+
+    recurrent: str | None = None
+    moe: bool | None = None
+    architecture: str | None = None
+    certainty: Certainty = "certain"
+    because: Mapping[str, tuple[Reason, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineError:
+    """Whatever stops the server before a worker starts: the parser's error or the configuration's."""
+
+    kind: Literal["unknown-flag", "invalid-value", "missing-value", "ambiguous-flag", "conflict"]
+    argument: str
+    message: str
+    because: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ineffective:
+    """An argument or variable that was given and does not do what it says in this release.
+
+    `kind`: "overridden" (a later one wins), "reinterpreted" (`-O.x=y` becomes a level), "ignored" (`--config=F`
+    in one token), "unread-variable" (the release no longer reads it). `setting` is the property or option that is lost.
+    """
+
+    kind: Literal["overridden", "reinterpreted", "ignored", "unread-variable"]
+    argument: str
+    setting: str
+    message: str
+    because: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The engine that an argv means. `releases` are the releases that were asked (one, unless the pin has none)."""
+
+    pin: Pin
+    releases: tuple[str, ...]
+    parsed: Mapping[str, object]
+    properties: Mapping[str, Property]
+    errors: tuple[EngineError, ...] = ()
+    ineffective: tuple[Ineffective, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """An engine process: what follows the program name, and the environment.
+
+    `files` are configuration files that `--config` may name, by container path. `sm` are the compute
+    capabilities (12.0 is 120) that the service is meant for; empty when unknown.
+    """
+
+    argv: tuple[Word, ...]
+    environment: Mapping[str, Word]
+    pin: Pin
+    model: Model
+    sm: tuple[int, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,115 @@
+"""Rules over properties: the question to the hazard stage and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bot.engine.model import Pin, Property
+from bot.provenance import Position, Reason
+
+Level = Literal["error", "warning", "notice", "folded"]
+Status = Literal["active", "reachable", "unknown", "mitigated"]
+Grade = Literal["established", "measured", "reported", "contested", "suspected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """A vendored patch on a service. `wired` is True when it is mounted, invoked before the engine, and a failure stops the boot.
+
+    `upstream` are the references that it carries. `wired` is None when that can't be decided; `why` says what is missing.
+    """
+
+    id: str
+    upstream: tuple[str, ...]
+    wired: bool | None
+    why: str
+    because: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Something that a stage saw, and that is not a property: a dead seam, an unknown flag, a compose that is refused.
+
+    `kind` is what rules select by. `cause` tells two observations of a kind on one service apart, and belongs to a
+    finding's identity: never a line number. `fields` may be asked by the rule's predicate and named in its message.
+    """
+
+    kind: str
+    cause: str
+    position: Position
+    because: tuple[Reason, ...]
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One concrete assignment. `environment` are host variables that differ from the default; `symbols` what
+    was assumed about values that only the running container knows."""
+
+    environment: Mapping[str, str]
+    symbols: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def default(self) -> bool:
+        return not self.environment
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A service in one world: all that a rule may look at."""
+
+    world: World
+    properties: Mapping[str, Property]
+    pin: Pin
+    releases: tuple[str, ...]
+    overlays: tuple[Overlay, ...]
+    sm: tuple[int, ...]
+    observations: tuple[Observation, ...] = ()
+    position: Position | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A service, in the default world (every fork of it first) and in all others that were found."""
+
+    path: str
+    service: str
+    slugs: tuple[str, ...]
+    position: Position
+    situations: tuple[Situation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule that is true, or undecided, for a service. Identity: (`rule`, `path`, `service`, `cause`).
+
+    `level` is what the grade and the status make of the rule's own level (`rule_level`).
+    `properties` are those that the rule's predicate read, in `world`. `chain` is the provenance to show.
+    `missing` says what an undecided rule would need to know. `evidence` is the sentence of the entry that graded it.
+    """
+
+    rule: str
+    title: str
+    rule_level: Level
+    level: Level
+    status: Status
+    evidence_grade: Grade
+    path: str
+    line: int
+    service: str
+    slug: str | None
+    cause: str
+    world: World
+    properties: Mapping[str, Property]
+    chain: tuple[Reason, ...]
+    message: str
+    remedy: str
+    evidence: str
+    upstream: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        return (self.rule, self.path, self.service, self.cause)

@@ -1,0 +1,121 @@
+"""What the entrypoint would start: the question to the shell stage and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bot.provenance import Position, Word
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that the container sees, with its place in the repository."""
+
+    path: str
+    text: str
+
+
+class ContainerFiles(Protocol):
+    """What is known of the container's file system."""
+
+    def read(self, path: str) -> SourceFile | None:
+        """The repository's file that is mounted at this absolute container path, or None when it is not known."""
+
+    def exists(self, path: str) -> bool | None:
+        """True and False where the mounts decide it, None where only the image or the host knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What the container runtime starts: ENTRYPOINT + command, and the environment.
+
+    `closed` says that the programs and files named here are all there are: a program that is neither a common tool
+    nor given is then "command not found". In a real image a program of any name may exist.
+    """
+
+    argv: tuple[Word, ...]
+    environment: Mapping[str, Word]
+    directory: str = "/"
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command that ran a file of a mount, or an installer, before or beside the engine."""
+
+    run: tuple[Word, ...]
+    before_engine: bool
+    failure_stops_boot: bool
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One place where the script asked for a variable. `operator` and `argument` as in `${NAME<operator>argument}`.
+
+    `inherited` says that the value asked for came from the container's environment (or would have: the
+    script itself had not set the variable when it was read): only such a variable can be a seam.
+    """
+
+    name: str
+    operator: str
+    argument: str
+    inherited: bool
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A value that the script compares a variable with (`case` patterns, `=`, `==`, `-eq`, `-z`…): candidates for worlds.
+
+    `value` is literal; a glob pattern is given by one string that it matches.
+    """
+
+    name: str
+    value: str
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Something that the interpreter refuses to guess."""
+
+    reason: str
+    position: Position | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One way through the script.
+
+    `program` and `argv` are what replaces (or is started by) the script as the engine: `vllm` and what follows.
+    Both are None when the script ends without reaching an engine; `exit` is then its status.
+    `environment` is the complete environment of that process; `exported` what the script added or changed.
+    `assumed` maps a symbol to the value it was taken to have on this way ("1", or "not 1").
+    """
+
+    program: Word | None
+    argv: tuple[Word, ...] | None
+    exit: int | None
+    environment: Mapping[str, Word]
+    exported: Mapping[str, Word]
+    steps: tuple[Step, ...] = ()
+    assumed: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Unresolved, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All ways through the script, and what its text says about its seams.
+
+    `outcomes` has one entry when nothing is unknown. `unresolved` is not empty when some way could not be followed.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    unresolved: tuple[Unresolved, ...]
+    reads: tuple[Read, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    writes: frozenset[str] = frozenset()
+    sourced: tuple[str, ...] = ()

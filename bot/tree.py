@@ -1,0 +1,81 @@
+"""The one way in which the resolver reads files.
+
+A tree is a checkout, a revision of a git repository, or files fetched by API: the pure stages do not know which.
+Paths are relative to the root, use `/`, and never leave it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+MAX_FILE_BYTES = 2 * 1024 * 1024
+"""A file over this size is refused, not read: no compose, script or profile comes near it."""
+
+
+class UnreadableFile(Exception):
+    """A file exists and cannot be used: too large, binary, not UTF-8, or a symbolic link out of the tree.
+
+    The message says which, without the path: `path` has it.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+
+
+class OutsideTree(Exception):
+    """A path that leaves the repository."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"the path leaves the repository: {path}")
+        self.path = path
+
+
+class Tree(Protocol):
+    """Read access to a repository."""
+
+    def read(self, path: str) -> str | None:
+        """The text of a file, or None when there is no such file. Raises `UnreadableFile`."""
+
+    def paths(self) -> Iterable[str]:
+        """Every file of the tree, sorted."""
+
+    def is_directory(self, path: str) -> bool:
+        """Whether some file lies below `path`. The root, `""`, is a directory."""
+
+
+def join(directory: str, path: str) -> str:
+    """`path` as seen from `directory`, in normal form. Raises `OutsideTree`; absolute paths are outside too."""
+    joined = posixpath.normpath(posixpath.join("/", directory, path))
+    depth = posixpath.normpath(posixpath.join(directory or ".", path))
+    if posixpath.isabs(path) or depth == ".." or depth.startswith("../"):
+        raise OutsideTree(path)
+    return joined.lstrip("/")
+
+
+@dataclass(frozen=True)
+class MemoryTree:
+    """Files given as a mapping: for tests, batch requests, and files laid over another tree."""
+
+    files: Mapping[str, str]
+    below: Tree | None = None
+    deleted: frozenset[str] = field(default_factory=frozenset)
+
+    def read(self, path: str) -> str | None:
+        if path in self.files:
+            return self.files[path]
+        if self.below is None or path in self.deleted:
+            return None
+        return self.below.read(path)
+
+    def paths(self) -> Iterable[str]:
+        below = self.below.paths() if self.below else ()
+        return sorted({*self.files, *(path for path in below if path not in self.deleted)})
+
+    def is_directory(self, path: str) -> bool:
+        prefix = f"{path}/" if path else ""
+        return not path or any(name.startswith(prefix) for name in self.paths())
