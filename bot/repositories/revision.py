@@ -1,0 +1,165 @@
+"""A revision of a git repository, read without a checkout."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from bot.repositories import git
+from bot.repositories.objects import BlobCache, ObjectReader
+from bot.repositories.text import TOO_LARGE, decode
+from bot.tree import MAX_FILE_BYTES, UnreadableFile
+
+MAX_LINKS = 40
+"""Symbolic links followed for one path: the limit that Linux has."""
+
+_LINK = "120000"
+_SUBMODULE = "160000"
+
+
+class RevisionTree:
+    """The files of one commit, from the repository's root. Implements `bot.tree.Tree`.
+
+    `repository` is any folder of a clone, or a bare repository. Submodules are left out. Symbolic links are followed
+    inside the tree; one that leaves it is listed and is an `UnreadableFile`. Raises `UnknownRevision` and
+    `NotARepository` when made. Close it, or use it as a context manager, to end its git process.
+    """
+
+    def __init__(self, repository: Path, revision: str, cache: BlobCache | None = None) -> None:
+        self.repository = repository
+        self.revision = revision
+        self.commit = git.commit(repository, revision)
+        self._objects = ObjectReader(repository)
+        self._cache = BlobCache() if cache is None else cache
+        self._blobs, self._links = self._list()
+        self._directories: frozenset[str] | None = None
+        self._paths: tuple[str, ...] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the git process. The tree stays usable: it is started again when needed."""
+        self._objects.close()
+
+    def read(self, path: str) -> str | None:
+        """The text of a file. Raises `UnreadableFile`, and `RepositoryError` for a damaged repository."""
+        blob = self.identity(path)
+        if blob is None:
+            return None
+        return self._text(path, blob)
+
+    def paths(self) -> Iterable[str]:
+        """Every file, sorted; of the symbolic links those that do not end at a folder or at nothing."""
+        if self._paths is None:
+            self._paths = tuple(
+                sorted([*self._blobs, *(link for link in self._links if self._ends_at_no_folder(link))])
+            )
+        return self._paths
+
+    def is_directory(self, path: str) -> bool:
+        """Whether some file lies below `path`."""
+        if not path:
+            return True
+        try:
+            target = self._resolve(path)
+        except UnreadableFile:
+            return False
+        return target == "" or target in self._all_directories()
+
+    def identity(self, path: str) -> str | None:
+        """The id of the blob behind `path`, which is the same wherever the content is; None when there is no file.
+
+        Raises `UnreadableFile` for a symbolic link out of the tree.
+        """
+        return self._blobs.get(path) or (self._blobs.get(self._resolve(path)) if self._links else None)
+
+    def _list(self) -> tuple[dict[str, str], dict[str, str]]:
+        _, listing = git.run(self.repository, "ls-tree", "-r", "-z", "--full-tree", self.commit)
+        blobs: dict[str, str] = {}
+        links: dict[str, str] = {}
+        for record in listing.split(b"\0"):
+            try:
+                entry, tab, path = record.decode("utf-8").partition("\t")
+            except UnicodeDecodeError:  # a name that no compose can write
+                continue
+            if tab:
+                mode, _, blob = entry.split(" ")
+                if mode != _SUBMODULE:
+                    (links if mode == _LINK else blobs)[path] = blob
+        return blobs, links
+
+    def _text(self, path: str, blob: str) -> str:
+        known = self._cache.get(blob)
+        if known is None:
+            known = self._load(path, blob)
+            self._cache.put(blob, known)
+        if isinstance(known, UnreadableFile):
+            raise UnreadableFile(path, known.message)
+        return known
+
+    def _load(self, path: str, blob: str) -> str | UnreadableFile:
+        found = self._objects.read(blob, MAX_FILE_BYTES)
+        if found is None:
+            raise UnreadableFile(path, "the clone does not hold the file's content (a partial clone?)")
+        if found.content is None:
+            return UnreadableFile("", TOO_LARGE)
+        try:
+            return decode(found.content)
+        except UnreadableFile as error:
+            return error
+
+    def _resolve(self, path: str) -> str:
+        """`path` with every symbolic link in it followed. A path that no file can have stays as it is."""
+        ahead = path.split("/")[::-1]
+        if not self._links or path != posixpath.normpath(path) or ahead[-1] in ("", ".."):
+            return path
+        behind: list[str] = []
+        followed = 0
+        while ahead:
+            part = ahead.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if not behind:
+                    raise UnreadableFile(path, "a symbolic link leaves the repository")
+                behind.pop()
+                continue
+            behind.append(part)
+            link = self._links.get("/".join(behind))
+            if link is None:
+                continue
+            followed += 1
+            if followed > MAX_LINKS:
+                raise UnreadableFile(path, f"more than {MAX_LINKS} symbolic links, or a circle of them")
+            target = self._text(path, link)
+            if target.startswith("/"):
+                raise UnreadableFile(path, "a symbolic link leaves the repository")
+            behind.pop()
+            ahead.extend(reversed(target.split("/")))
+        return "/".join(behind)
+
+    def _ends_at_no_folder(self, link: str) -> bool:
+        try:
+            return self._resolve(link) in self._blobs
+        except UnreadableFile:
+            return True  # listed, so that whoever needs the file learns why it can't be read
+
+    def _all_directories(self) -> frozenset[str]:
+        if self._directories is None:
+            found: set[str] = set()
+            for path in self._blobs:
+                directory = posixpath.dirname(path)
+                while directory and directory not in found:
+                    found.add(directory)
+                    directory = posixpath.dirname(directory)
+            self._directories = frozenset(found)
+        return self._directories
