@@ -34,10 +34,13 @@ class Repository:
         return self.git("rev-parse", "HEAD")
 
 
+def created(path: Path) -> Repository:
+    path.mkdir()
+    repository = Repository(path)
+    repository.git("init", "-q", "-b", "main")
+    return repository
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    path = tmp_path / "repository"
-    path.mkdir()
-    made = Repository(path)
-    made.git("init", "-q", "-b", "main")
-    return made
+    return created(tmp_path / "repository")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from bot.repositories import DirectoryTree, RevisionTree
 from bot.tree import MAX_FILE_BYTES, Tree, UnreadableFile
-from tests.repositories.conftest import Repository
+from tests.repositories.conftest import Repository, created
 
 FILES: dict[str, str | bytes] = {
     "compose.yml": "services: {}\n",
@@ -35,8 +34,10 @@ LINKS = {
 }
 
 
-@pytest.fixture(params=["folder", "plain", "revision", "bare"])
-def tree(request: pytest.FixtureRequest, repository: Repository, tmp_path: Path) -> Iterator[Tree]:
+@pytest.fixture(scope="module", params=["folder", "plain", "revision", "bare"])
+def tree(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tree]:
+    tmp_path = tmp_path_factory.mktemp("trees")
+    repository = created(tmp_path / "repository")
     (tmp_path / "secret").write_text("secret")
     (tmp_path.parent / "secret").write_text("secret")
     for name, target in LINKS.items():
