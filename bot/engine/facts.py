@@ -1,0 +1,302 @@
+"""What is known of a release: the file that `bot learn` made from its source, as lookup tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
+
+from bot.rules import RULES
+
+RELEASES: Path = RULES / "vllm" / "releases"
+SOURCE_URL = "https://github.com/vllm-project/vllm/blob/v{version}/{path}#L{line}"
+SCHEMA = 1
+
+Type = list[Any]
+"""Alternatives, each a word (`"int"`) or a list (`["list", TYPE]`); see `bot.learn.values`."""
+
+
+class UnknownRelease(Exception):
+    """There is no file of facts for a release."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A default, and where the release's source says it. `computed` is the text of an expression without a value."""
+
+    value: Any
+    path: str
+    line: int
+    computed: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether the default is a literal."""
+        return not self.computed
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One flag, as the release registers it with argparse.
+
+    `action`: "store", "store_true", "boolean" (`--x`, `--no-x`), "append", "custom".
+    `converter`: how a word becomes a value: "str", "int", "float", "human_int", "human_int_or_auto", "json", "dict", "dict_or_str", "lower_underscore", "config:NAME",
+    "opaque" (code of the release that is not modelled); `optional` adds that an empty word or "None" is None.
+    `nargs` is None (one word), "?", "+", or a number. `choices` is None when any value will do or when they are
+    not known. `inverses` are the options that set False. `field` is the configuration field behind it
+    (`CacheConfig.cache_dtype`).
+    """
+
+    name: str
+    dest: str
+    options: tuple[str, ...]
+    inverses: tuple[str, ...]
+    action: str
+    converter: str
+    optional: bool
+    nargs: str | int | None
+    const: Any
+    choices: tuple[Any, ...] | None
+    default: Fact
+    field: str
+    path: str
+    line: int
+    deprecated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a configuration class. `limits` are pydantic's (`{"gt": 0}`), `validators` see `bot.learn.configs`."""
+
+    name: str
+    types: Type
+    default: Fact
+    limits: Mapping[str, float]
+    validators: tuple[str, ...]
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A configuration class. `extra` says what it does with keys that it lacks: "forbid", "ignore", "allow"."""
+
+    name: str
+    path: str
+    line: int
+    extra: str
+    fields: Mapping[str, Field]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A release. Cheap to make: tables are built when they are first asked for."""
+
+    version: str
+    raw: Mapping[str, Any]
+
+    @cached_property
+    def rules(self) -> Mapping[str, Any]:
+        """How the command line is rewritten before argparse; see `bot.learn.rewriting`."""
+        return dict(self.raw["rules"])
+
+    @cached_property
+    def entrypoint(self) -> tuple[str, ...] | None:
+        """The ENTRYPOINT of the server's image, None when it is not known."""
+        words = self.raw["entrypoint"]
+        return tuple(words) if words else None
+
+    @cached_property
+    def flags(self) -> Mapping[str, Flag]:
+        """Flags by the first of their names, in order of registration."""
+        pairs = bool(self.rules["enable_disable"])
+        return {name: _flag(name, entry, pairs) for name, entry in self.raw["flags"].items()}
+
+    @cached_property
+    def options(self) -> Mapping[str, Flag]:
+        """Flags by every spelling that argparse knows, negations included."""
+        return {option: flag for flag in self.flags.values() for option in (*flag.options, *flag.inverses)}
+
+    @cached_property
+    def dests(self) -> Mapping[str, Flag]:
+        """Flags by the setting that they write."""
+        return {flag.dest: flag for flag in self.flags.values()}
+
+    def flag(self, name: str) -> Flag | None:
+        """The flag that is spelt so, exactly; None when the release has none."""
+        return self.options.get(name)
+
+    def default(self, dest: str) -> Fact | None:
+        """What the parser sets when the flag is absent; None when the release has no such setting.
+
+        Not what the engine ends up with: many defaults are None here and are derived later.
+        """
+        flag = self.dests.get(dest)
+        return flag.default if flag is not None else None
+
+    def choices(self, name: str) -> tuple[Any, ...]:
+        """The values of a named list (`CacheDType`, `EagleModelTypes`), empty when the release has none."""
+        entry = self.raw["literals"].get(name)
+        return tuple(entry["values"]) if entry else ()
+
+    def config(self, name: str) -> Config | None:
+        """A configuration class by name."""
+        return self._configs.get(name) or self._make_config(name)
+
+    @cached_property
+    def _configs(self) -> dict[str, Config]:
+        return {}
+
+    def _make_config(self, name: str) -> Config | None:
+        entry = self.raw["configs"].get(name)
+        if entry is None:
+            return None
+        path, line = place(entry["at"])
+        fields = {key: _field(key, inner, path) for key, inner in entry["fields"].items()}
+        made = Config(name, path, line, entry["extra"], fields)
+        self._configs[name] = made
+        return made
+
+    def field(self, qualified: str) -> Field | None:
+        """A field by `Class.name`."""
+        owner, _, name = qualified.rpartition(".")
+        config = self.config(owner)
+        return config.fields.get(name) if config is not None else None
+
+    def enum(self, name: str) -> Mapping[str, Any]:
+        """The members of an enum, empty when it is not known."""
+        entry = self.raw["enums"].get(name)
+        return entry["members"] if entry else {}
+
+    def level_table(self, level: int) -> Mapping[str, Fact]:
+        """What an optimisation level sets where nothing else did, by dotted option.
+
+        Options as `compilation_config.cudagraph_mode`; empty in a release without levels.
+        """
+        entry = self.raw["levels"].get(str(level))
+        if entry is None:
+            return {}
+        path, line = place(entry["at"])
+        return {
+            option: Fact(None, path, line, value["computed"]) if isinstance(value, dict) else Fact(value, path, line)
+            for option, value in entry["options"].items()
+        }
+
+    @cached_property
+    def environment(self) -> Mapping[str, Fact]:
+        """The variables that the release reads, with the default where it is a literal."""
+        return {
+            name: Fact(entry.get("default"), "vllm/envs.py", entry["line"], "" if "default" in entry else "computed")
+            for name, entry in self.raw["environment"].items()
+        }
+
+    @property
+    def anchors(self) -> Mapping[str, Any]:
+        """`path:Qualified.name` → [hash, line], or None where the release has no such definition."""
+        anchors: Mapping[str, Any] = self.raw["anchors"]
+        return anchors
+
+    @property
+    def constants(self) -> Mapping[str, Any]:
+        """The values of those anchors that are constants."""
+        constants: Mapping[str, Any] = self.raw["constants"]
+        return constants
+
+    def source_link(self, path: str, line: int | None) -> str:
+        """The address of a line of the release's source."""
+        link = SOURCE_URL.format(version=self.version, path=path, line=line)
+        return link if line else link.partition("#")[0]
+
+
+def place(at: str) -> tuple[str, int]:
+    """`vllm/envs.py:12` in two parts."""
+    path, _, line = at.rpartition(":")
+    return path, int(line)
+
+
+def _default(entry: Mapping[str, Any], path: str, line: int) -> Fact:
+    return Fact(entry.get("default"), path, line, entry.get("computed", ""))
+
+
+def _flag(name: str, entry: Mapping[str, Any], pairs: bool) -> Flag:
+    path, line = place(entry["at"])
+    default_path, default_line = place(entry["default_at"]) if "default_at" in entry else (path, line)
+    options = tuple(entry.get("names", (name,)))
+    action = entry.get("action", "store")
+    converter = entry.get("type", "str")
+    optional = isinstance(converter, list)
+    choices = entry.get("choices")
+    longest = next((option for option in options if option.startswith("--")), name)
+    return Flag(
+        name=name,
+        dest=entry.get("dest") or longest.lstrip("-").replace("-", "_"),
+        options=options,
+        inverses=_inverses(options, pairs) if action == "boolean" else (),
+        action=action,
+        converter=converter[1] if optional else converter,
+        optional=optional,
+        nargs=entry.get("nargs"),
+        const=entry.get("const"),
+        choices=tuple(choices) if isinstance(choices, list) else None,
+        default=_default(entry, default_path, default_line),
+        field=entry.get("field", ""),
+        path=path,
+        line=line,
+        deprecated=bool(entry.get("deprecated")),
+    )
+
+
+def _inverses(options: tuple[str, ...], pairs: bool) -> tuple[str, ...]:
+    """The options that argparse adds to a two-way flag, and those that the release pairs with it."""
+    long = [option for option in options if option.startswith("--")]
+    negated = ["--no-" + option[2:] for option in long]
+    if pairs:
+        for this, other in (("--enable-", "--disable-"), ("--disable-", "--enable-")):
+            negated += [other + option.removeprefix(this) for option in long if option.startswith(this)]
+    return tuple(negated)
+
+
+def _field(name: str, entry: Mapping[str, Any], path: str) -> Field:
+    at = entry["at"]
+    where = (path, at) if isinstance(at, int) else place(at)
+    return Field(
+        name=name,
+        types=entry["type"],
+        default=_default(entry, *where),
+        limits={key: entry[key] for key in ("gt", "ge", "lt", "le", "multiple_of") if key in entry},
+        validators=tuple(entry.get("validators", ())),
+        required=bool(entry.get("required")),
+    )
+
+
+@lru_cache(maxsize=64)
+def load(version: str) -> Facts:
+    """The facts of a release. Raises `UnknownRelease`."""
+    if version not in releases():
+        raise UnknownRelease(version)
+    return from_text((RELEASES / f"{version}.json").read_text(encoding="utf-8"))
+
+
+def from_text(text: str) -> Facts:
+    """The facts in a release file's text. Raises `UnknownRelease` when it is of another schema."""
+    raw = json.loads(text)
+    if raw.get("schema") != SCHEMA:
+        raise UnknownRelease(f"{raw.get('release')}: the file is of schema {raw.get('schema')}, not {SCHEMA}")
+    return Facts(raw["release"], raw)
+
+
+@lru_cache(maxsize=1)
+def releases() -> tuple[str, ...]:
+    """The releases that have facts, oldest first."""
+    return tuple(sorted((path.stem for path in RELEASES.glob("*.json")), key=_order))
+
+
+def _order(version: str) -> Version:
+    try:
+        return Version(version)
+    except InvalidVersion:
+        return Version("0")

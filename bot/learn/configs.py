@@ -1,0 +1,148 @@
+"""The configuration classes that flags and JSON arguments fill, with the limits that they declare themselves."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from bot.learn.flags import fields
+from bot.learn.source import Definition, Module, SourceTree
+from bot.learn.values import Computed, Reader
+
+LIMITS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length")
+
+
+def config_table(source: SourceTree, reader: Reader) -> dict[str, dict[str, Any]]:
+    """Every configuration class that `reader` has met, and those that their fields name in turn."""
+    table: dict[str, dict[str, Any]] = {}
+    while pending := sorted(set(reader.configs) - set(table)):
+        for name in pending:
+            table[name] = _config(source, reader, reader.configs[name])
+    return dict(sorted(table.items()))
+
+
+def enum_table(reader: Reader) -> dict[str, dict[str, Any]]:
+    """The members of every enum that a type names; a value that is computed is None."""
+    table: dict[str, dict[str, Any]] = {}
+    for name, definition in sorted(reader.enums.items()):
+        found: dict[str, Any] = {}
+        for module, node in reversed(reader.ancestry(definition)):
+            for statement in node.body:
+                match statement:
+                    case ast.Assign(targets=[ast.Name(id=member)], value=value) if not member.startswith("_"):
+                        known = reader.value(module, value)
+                        found[member] = None if isinstance(known, Computed) else known
+        if found:
+            table[name] = {"at": f"{definition.path}:{definition.line}", "members": found}
+    return table
+
+
+def _config(source: SourceTree, reader: Reader, definition: Definition) -> dict[str, Any]:
+    validators = _validators(reader, definition)
+    found: dict[str, Any] = {}
+    for _, module, name, statement in fields(reader, definition):
+        entry = _field(reader, module, statement)
+        if entry is None:
+            continue
+        place = f"{module.path}:{statement.lineno}"
+        entry["at"] = statement.lineno if module.path == definition.path else place
+        kinds = [kind for names, kind in validators if name in names or "*" in names]
+        if kinds:
+            entry["validators"] = kinds
+        found[name] = entry
+    return {
+        "at": f"{definition.path}:{definition.line}",
+        "extra": _extra(source, reader, definition),
+        "fields": found,
+    }
+
+
+def _field(reader: Reader, module: Module, statement: ast.AnnAssign) -> dict[str, Any] | None:
+    """A field as the release file has it; None for one that callers may not set."""
+    entry: dict[str, Any] = {"type": reader.type(module, statement.annotation)}
+    if isinstance(statement.annotation, ast.Subscript) and "InitVar" in ast.unparse(statement.annotation.value):
+        return None
+    if statement.value is None:
+        entry["required"] = True
+        return entry
+    if isinstance(statement.value, ast.Call):
+        arguments = {keyword.arg: keyword.value for keyword in statement.value.keywords}
+        init = arguments.get("init")
+        if isinstance(init, ast.Constant) and init.value is False:
+            return None
+        for limit in LIMITS:
+            if limit in arguments:
+                value = reader.value(module, arguments[limit])
+                if not isinstance(value, Computed):
+                    entry[limit] = value
+    default = reader.value(module, statement.value)
+    if isinstance(default, Computed):
+        entry["computed"] = default.text
+    elif default is not None:
+        entry["default"] = default
+    return entry
+
+
+def _extra(source: SourceTree, reader: Reader, definition: Definition) -> str:
+    """What the class does with keys that it does not have: "forbid", "ignore" or "allow"."""
+    for module, node in reader.ancestry(definition):
+        for decorator in node.decorator_list:
+            stated = _extra_in(decorator)
+            if stated:
+                return stated
+            target = decorator.func if isinstance(decorator, ast.Call) else decorator
+            made_by = source.dotted(module, target)
+            if made_by is not None and isinstance(made_by.node, ast.FunctionDef):
+                stated = _extra_in(made_by.node)
+                if stated:
+                    return stated
+    return "ignore"
+
+
+def _extra_in(node: ast.AST) -> str | None:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.keyword) and inner.arg == "extra" and isinstance(inner.value, ast.Constant):
+            return str(inner.value.value)
+    return None
+
+
+def _validators(reader: Reader, definition: Definition) -> list[tuple[list[str], str]]:
+    """The field validators of a class: the fields, and what it does (see `_validator_kind`)."""
+    found: list[tuple[list[str], str]] = []
+    for _, node in reader.ancestry(definition):
+        for member in node.body:
+            if not isinstance(member, ast.FunctionDef):
+                continue
+            for decorator in member.decorator_list:
+                match decorator:
+                    case ast.Call(func=ast.Name(id="field_validator"), args=names, keywords=keywords):
+                        mode = next((ast.literal_eval(k.value) for k in keywords if k.arg == "mode"), "after")
+                        constants = [n.value for n in names if isinstance(n, ast.Constant)]
+                        kind = _validator_kind(mode, member)
+                        if kind:
+                            found.append(([str(name) for name in constants], kind))
+    return found
+
+
+def _validator_kind(mode: str, function: ast.FunctionDef) -> str | None:
+    """What a validator does to a value before its type is checked.
+
+    "nullable": None passes. "by_name": a string is the name of an enum member in any case; "by_name_or_auto": and
+    "auto" is None. "lower", "lower_underscore": a string is rewritten. "config": a mapping becomes the class.
+    "custom": anything else that comes before the check. None: it comes after the check and may only refuse.
+    """
+    text = ast.unparse(function)
+    if mode == "after":
+        return "checked" if any(isinstance(n, ast.Raise | ast.Assert) for n in ast.walk(function)) else None
+    if mode == "wrap" and "value is None" in text and "handler(value)" in text:
+        return "nullable"
+    if mode == "before":
+        if "[value.upper()]" in text or "[mode_name]" in text:
+            return "by_name_or_auto" if "'auto'" in text else "by_name"
+        if "return value.lower().replace('-', '_')" in text:
+            return "lower_underscore"
+        if "return value.lower()" in text:
+            return "lower"
+        if "isinstance(value, dict)" in text and "(**value)" in text:
+            return "config"
+    return "custom"

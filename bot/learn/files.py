@@ -1,0 +1,83 @@
+"""Reading a source tree from a folder or an sdist, and writing a release file."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+from bot.learn.source import SourceError, SourceTree
+
+MAX_FILE_BYTES = 4 * 1024 * 1024
+"""A file over this size is no module that decides a default."""
+
+MAX_TOTAL_BYTES = 256 * 1024 * 1024
+"""Python text of an sdist that is kept; a release has about 40 MB."""
+
+WANTED = ("vllm/", "docker/Dockerfile")
+
+
+def open_source(path: Path) -> SourceTree:
+    """The source tree in a folder (that holds `vllm/`) or in an sdist. Raises `SourceError`."""
+    if path.is_dir():
+        return folder(path)
+    if path.is_file():
+        return sdist(path)
+    raise SourceError(f"{path}: no such folder or file")
+
+
+def folder(root: Path) -> SourceTree:
+    """A checkout."""
+
+    def read(name: str) -> str | None:
+        file = root / name
+        if not file.is_file() or file.stat().st_size > MAX_FILE_BYTES:
+            return None
+        return file.read_text(encoding="utf-8", errors="replace")
+
+    return SourceTree(read)
+
+
+def sdist(path: Path) -> SourceTree:
+    """An archive as PyPI has it. It is read member by member, never unpacked to disk."""
+    texts: dict[str, str] = {}
+    total = 0
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                name = member.name.partition("/")[2]
+                if not (member.isfile() and name.startswith(WANTED)) or member.size > MAX_FILE_BYTES:
+                    continue
+                if not name.endswith((".py", "Dockerfile")):
+                    continue
+                total += member.size
+                if total > MAX_TOTAL_BYTES:
+                    raise SourceError(f"{path}: more Python than a release has")
+                stream = archive.extractfile(member)
+                if stream is not None:
+                    texts[name] = stream.read().decode("utf-8", errors="replace")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise SourceError(f"{path}: not a readable archive ({error})") from error
+    return SourceTree(texts.get)
+
+
+def dump(facts: dict[str, Any]) -> str:
+    """A release file's text: one flag, field, variable or enum a line, so that two releases diff well."""
+    parts = [f"{_compact(key)}: {_block(value, _DEPTH.get(key, 1), 1)}" for key, value in facts.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+_DEPTH = {"schema": 0, "release": 0, "entrypoint": 0, "gaps": 0, "configs": 3}
+"""How many levels of a part are spread over lines."""
+
+
+def _block(value: Any, depth: int, indent: int) -> str:
+    if depth == 0 or not isinstance(value, dict) or not value:
+        return _compact(value)
+    inner = [f"{' ' * indent}{_compact(key)}: {_block(item, depth - 1, indent + 1)}" for key, item in value.items()]
+    return "{\n" + ",\n".join(inner) + "\n" + " " * (indent - 1) + "}"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
