@@ -74,6 +74,7 @@ class Model:
 
     `recurrent` is "gdn", "mamba" or "none". `architecture` is the Hugging Face class name
     (`Qwen3_5ForConditionalGeneration`). `because` explains each field that is known, by its name.
+    `hybrid` says that recurrent layers stand beside attention, where the kind of them is not known.
     """
 
     recurrent: str | None = None
@@ -81,6 +82,7 @@ class Model:
     architecture: str | None = None
     certainty: Certainty = "certain"
     because: Mapping[str, tuple[Reason, ...]] = field(default_factory=dict)
+    hybrid: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

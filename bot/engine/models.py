@@ -1,0 +1,147 @@
+"""What a model is, from its architecture's name or from the name under which the server loads it.
+
+The table is `rules/models.yml`. It is asked only where the repository itself says nothing: a name can mislead (a
+finetune hides what it was made from), so an answer that rests on a name is `assumed`, and most names have no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import yaml
+
+from bot.engine.model import Model
+from bot.provenance import Reason
+from bot.rules import RULES
+
+TABLE = "models.yml"
+MAX_NAME = 512
+"""Characters of a model's name that are looked at; a longer one names nothing known."""
+
+_HUB_CACHE = re.compile(r"models--(?:[^/]+?)--([^/]+)")
+_PLACE = re.compile(r"[0-9a-f]{12,64}|main|master|latest|snapshots|weights|model|models")
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What an architecture decides in the engine. None is "not known" for each field.
+
+    `hybrid` is true where recurrent layers stand beside attention. `recurrent` is their kind, "none" without any.
+    `mtp` says whether the engine can draft with the checkpoint's own prediction layers, `mamba_all` whether the
+    class supports the mamba cache mode "all". `attention` is "standard", "mla", "chunked" or "other".
+    `kind` is "generate", "pooling", "encoder-decoder", "diffusion" or "attention-free".
+    """
+
+    hybrid: bool | None = None
+    recurrent: str | None = None
+    moe: bool | None = None
+    attention: str | None = None
+    mtp: bool | None = None
+    mamba_all: bool | None = None
+    kind: str | None = None
+
+
+UNKNOWN_TRAITS = Traits()
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    pattern: re.Pattern[str]
+    architecture: str | None
+    stated: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    architectures: Mapping[str, Traits]
+    names: tuple[_Name, ...]
+    not_the_model: frozenset[str]
+
+
+def traits(architecture: str | None) -> Traits:
+    """What the architecture decides; all None for one that the table does not have."""
+    if architecture is None:
+        return UNKNOWN_TRAITS
+    return _table().architectures.get(architecture, UNKNOWN_TRAITS)
+
+
+def model_from_argv(name: str | None) -> Model:
+    """The model that the server's `--model` names, by its name alone. Empty when the name says nothing sure."""
+    found = _match(name)
+    if name is None or found is None:
+        return Model()
+    known = traits(found.architecture)
+    recurrent = found.stated.get("recurrent", known.recurrent)
+    moe = found.stated.get("moe", known.moe)
+    because = (Reason("assumption", "", None, f"the name {last_part(name)!r} stands for {_meaning(found)}"),)
+    values = {"recurrent": recurrent, "moe": moe, "architecture": found.architecture}
+    return Model(
+        recurrent=recurrent,
+        moe=moe,
+        architecture=found.architecture,
+        hybrid=recurrent in ("gdn", "mamba") and known.kind != "attention-free" if recurrent else known.hybrid,
+        certainty="assumed",
+        because={key: because for key, value in values.items() if value is not None},
+    )
+
+
+def last_part(name: str) -> str:
+    """The part of a name or path that names the model, in lower case with dashes."""
+    cached = _HUB_CACHE.search(name)
+    if cached:
+        return cached.group(1).lower().replace("_", "-")
+    parts = [part.lower().replace("_", "-") for part in name.rstrip("/").split("/")]
+    while len(parts) > 1 and _PLACE.fullmatch(parts[-1]):
+        parts.pop()
+    return parts[-1]
+
+
+@cache
+def _match(name: str | None) -> _Name | None:
+    if not name or len(name) > MAX_NAME:
+        return None
+    part = last_part(name)
+    table = _table()
+    if not table.not_the_model.isdisjoint(re.split(r"[-.+:@ ]", part)):
+        return None
+    return next((entry for entry in table.names if entry.pattern.match(part)), None)
+
+
+def _meaning(entry: _Name) -> str:
+    return entry.architecture or " ".join(f"{key}: {value}" for key, value in entry.stated.items())
+
+
+@cache
+def _table() -> _Table:
+    data = yaml.load((RULES / TABLE).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)  # noqa: S506 - a safe loader
+    return _Table(
+        architectures={name: _traits(entry) for name, entry in data["architectures"].items()},
+        names=tuple(
+            _Name(
+                re.compile(entry["match"]),
+                entry.get("architecture"),
+                {key: value for key, value in entry.items() if key not in ("match", "architecture")},
+            )
+            for entry in data["names"]
+        ),
+        not_the_model=frozenset(data["not_the_model"]),
+    )
+
+
+def _traits(entry: Mapping[str, Any]) -> Traits:
+    kind = entry.get("kind", "generate")
+    recurrent = entry.get("recurrent", "none")
+    hybrid: bool | None = recurrent != "none" and kind != "attention-free"
+    return Traits(
+        hybrid=None if recurrent == "varies" else hybrid,
+        recurrent=None if recurrent in ("varies", "other") else recurrent,
+        moe=entry.get("moe", False),
+        attention=entry.get("attention", "other"),
+        mtp=entry.get("mtp", False),
+        mamba_all=entry.get("mamba_all", False),
+        kind=kind,
+    )
