@@ -1,1 +1,9 @@
+"""What to say about a change: two audits compared, and where each comment belongs."""
 
+from bot.review.affected import Affected, affected
+from bot.review.comments import Comment
+from bot.review.compare import PropertyChange, Review, review
+from bot.review.diff import file_diffs
+from bot.review.summary import summary
+
+__all__ = ["Affected", "Comment", "PropertyChange", "Review", "affected", "file_diffs", "review", "summary"]

@@ -1,0 +1,6 @@
+"""A whole repository, or the part of it that a change touches: every compose resolved, every rule asked."""
+
+from bot.audit.audit import Report, audit, audit_unit
+from bot.audit.discovery import Discovery, Skipped, Unit, discover
+
+__all__ = ["Discovery", "Report", "Skipped", "Unit", "audit", "audit_unit", "discover"]

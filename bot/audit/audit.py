@@ -1,0 +1,124 @@
+"""Asks every rule of every service."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from bot.audit.discovery import Discovery, Skipped, Unit, discover
+from bot.audit.observations import of_compose_error, of_seams
+from bot.audit.subject import subject
+from bot.catalog import Header, Problem
+from bot.compose import ComposeError, Project, load_project
+from bot.engine import Pin
+from bot.hazards import Finding, Observation, Rules, Situation, Subject, World, evaluate
+from bot.provenance import Position
+from bot.resolution import Repository, ResolvedService, resolve_service
+from bot.shell import is_inference_server
+
+_MENTIONS_AN_ENGINE = re.compile(r"vllm|sglang|llama[-_.]?cpp|llama-server|text-generation-inference|trtllm", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitReport:
+    """One compose: what the rules found, and its services as they were resolved."""
+
+    unit: Unit
+    findings: tuple[Finding, ...]
+    services: tuple[ResolvedService, ...]
+    project: Project
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A repository: its findings in order of their place, what was left out and why, and what could not be read."""
+
+    units: tuple[UnitReport, ...]
+    skipped: tuple[Skipped, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, one for each identity."""
+        found = [finding for unit in self.units for finding in unit.findings]
+        return tuple(sorted(found, key=lambda finding: (finding.path, finding.line, finding.rule, finding.cause)))
+
+
+def audit(
+    repository: Repository,
+    rules: Rules,
+    *,
+    only: Callable[[Unit], bool] = lambda _: True,
+    progress: Callable[[Unit, int], None] = lambda _unit, _total: None,
+) -> Report:
+    """Every compose of the repository for which `only` holds. `progress` is told of each before it is resolved."""
+    discovery: Discovery = discover(repository.tree, repository.documents, repository.catalog.configuration)
+    chosen = [unit for unit in discovery.units if only(unit)]
+    reports = []
+    for unit in chosen:
+        progress(unit, len(chosen))
+        reports.append(audit_unit(repository, unit, rules))
+    skipped = (*discovery.skipped, *(item for report in reports for item in report.skipped))
+    return Report(tuple(reports), skipped, repository.catalog.problems)
+
+
+def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
+    """One compose, every service of it that runs an inference server."""
+    project = load_project(repository.documents, unit.files, {})
+    services: list[ResolvedService] = []
+    findings: list[Finding] = []
+    for name in project.services:
+        default = resolve_service(repository, unit.files, name)
+        if not any(is_inference_server(world.kind) for world in default.worlds):
+            continue
+        service = resolve_service(repository, unit.files, name, interplay=rules.interplay)
+        services.append(service)
+        findings += _findings(repository, service, rules)
+    findings += _refusals(repository, unit, project, rules)
+    return UnitReport(unit, tuple(findings), tuple(services), project)
+
+
+def _findings(repository: Repository, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
+    findings = evaluate(rules, subject(service))
+    if not service.survey.dead:
+        return findings
+    active = {finding.rule for finding in findings if finding.status == "active"}
+    seams = tuple(_with_mitigations(repository, service, rules, seam, active) for seam in of_seams(service))
+    return evaluate(rules, subject(service, seams))
+
+
+def _with_mitigations(
+    repository: Repository, service: ResolvedService, rules: Rules, seam: Observation, active: set[str]
+) -> Observation:
+    """Adds to a documented dead seam the rules that it would silence if its value arrived."""
+    if seam.kind != "dead-seam" or not seam.fields["documented"]:
+        return seam
+    offers = [offer.value for offer in service.survey.offers if offer.name == seam.cause]
+    pretended = resolve_service(
+        repository, (service.path,), service.name, inside={seam.cause: offers[0]}
+    )
+    still = {finding.rule for finding in evaluate(rules, subject(pretended, ())) if finding.status == "active"}
+    return replace(seam, fields={**seam.fields, "documented_as_mitigation_of": tuple(sorted(active - still))})
+
+
+def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules) -> Iterable[Finding]:
+    """Findings on files that Docker Compose refuses, when they are about an inference server at all."""
+    if not project.errors or not any(_mentions_an_engine(repository, path) for path in unit.files):
+        return
+    by_service: dict[str, list[ComposeError]] = {}
+    for error in project.errors:
+        by_service.setdefault(error.service or "", []).append(error)
+    for name, errors in by_service.items():
+        observations = tuple(of_compose_error(error, unit.path) for error in errors)
+        position = observations[0].position
+        situation = Situation(World({}), {}, Pin("", None), (), (), (), observations, position)
+        yield from evaluate(rules, Subject(unit.path, name, (), position, (situation,)))
+
+
+def _mentions_an_engine(repository: Repository, path: str) -> bool:
+    text = repository.tree.read(path) or ""
+    return any(
+        _MENTIONS_AN_ENGINE.search(line) for line in text.splitlines() if not line.lstrip().startswith("#")
+    )

@@ -1,0 +1,87 @@
+"""Finds the composes of a repository."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from bot.catalog import Configuration
+from bot.compose import Documents, looks_like_compose
+from bot.tree import Tree
+
+DEFAULT_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+"""The names that Docker Compose looks for when no `-f` is given, in its order of preference."""
+
+_OVERRIDES = {
+    name: tuple(f"{name.rsplit('.', 1)[0]}.override.{ending}" for ending in ("yml", "yaml")) for name in DEFAULT_NAMES
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Compose files that run together: one file, or a default name with its override beside it."""
+
+    files: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The file that findings are reported on when nothing more exact is known."""
+        return self.files[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was looked at and left out: neither a pass nor a finding."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """The composes of a tree, and what was left out that looked like one."""
+
+    units: tuple[Unit, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def discover(tree: Tree, documents: Documents, configuration: Configuration) -> Discovery:
+    """Every file that is a compose, by the configured globs or, without any, by its content."""
+    units: list[Unit] = []
+    skipped: list[Skipped] = []
+    paths = [path for path in tree.paths() if path.endswith((".yml", ".yaml"))]
+    names = set(paths)
+    for path in paths:
+        if _ignored(path, configuration) or _is_override(path, names):
+            continue
+        is_compose, reason = looks_like_compose(documents, path)
+        if is_compose:
+            units.append(Unit((path, *_override_of(path, names))))
+        elif _expected(path, configuration):
+            skipped.append(Skipped(path, reason))
+    return Discovery(tuple(units), tuple(skipped))
+
+
+def _ignored(path: str, configuration: Configuration) -> bool:
+    if any(fnmatchcase(path, glob) for glob in configuration.ignore):
+        return True
+    return bool(configuration.composes) and not any(fnmatchcase(path, glob) for glob in configuration.composes)
+
+
+def _expected(path: str, configuration: Configuration) -> bool:
+    """Whether someone would take this file for a compose, so that leaving it out deserves a word."""
+    return bool(configuration.composes) or "compose" in path.lower()
+
+
+def _is_override(path: str, names: set[str]) -> bool:
+    directory, name = posixpath.split(path)
+    return any(
+        name in overrides and posixpath.join(directory, base) in names for base, overrides in _OVERRIDES.items()
+    )
+
+
+def _override_of(path: str, names: set[str]) -> tuple[str, ...]:
+    directory, name = posixpath.split(path)
+    beside = (posixpath.join(directory, override) for override in _OVERRIDES.get(name, ()))
+    return tuple(path for path in beside if path in names)[:1]

@@ -1,0 +1,39 @@
+"""A resolved service as the hazard rules see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.audit.observations import of_seams, of_world
+from bot.catalog import WiredPatch
+from bot.hazards import Observation, Overlay, Situation, Subject, World
+from bot.resolution import EngineWorld, ResolvedService
+
+
+def subject(service: ResolvedService, seams: Iterable[Observation] | None = None) -> Subject:
+    """The rules' view of a service. `seams` replaces the observations about its seams, when more is known of them."""
+    everywhere = tuple(of_seams(service) if seams is None else seams)
+    situations = tuple(
+        situation(service, world, (*everywhere, *of_world(service, world)) if world.default else of_world(service, world))
+        for world in service.worlds
+    )
+    return Subject(service.path, service.name, service.slugs, service.position, situations)
+
+
+def situation(service: ResolvedService, world: EngineWorld, observations: tuple[Observation, ...] = ()) -> Situation:
+    """One world of a service."""
+    engine = world.engine
+    return Situation(
+        world=World(world.realisation.deviations, dict(world.outcome.assumed) if world.outcome else {}),
+        properties=engine.properties if engine else {},
+        pin=world.pin,
+        releases=engine.releases if engine else (),
+        overlays=tuple(_overlay(patch) for patch in world.patches),
+        sm=service.sm,
+        observations=observations,
+        position=service.position,
+    )
+
+
+def _overlay(wired: WiredPatch) -> Overlay:
+    return Overlay(wired.id, wired.upstream, wired.wired, wired.why, wired.because)

@@ -1,0 +1,95 @@
+"""`inspect`: one stage alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from bot.cli import inspect_compose, inspect_engine, inspect_hazards, inspect_shell
+from bot.cli.batch import Answer, BadRequest, answers
+from bot.cli.failure import Failure
+from bot.cli.options import batch_option, env_option, required
+
+
+@click.group("inspect")
+def inspect_group() -> None:
+    """Show what a single stage makes of its input, as JSON."""
+
+
+def _run(answer: Answer, request: Mapping[str, Any] | None, batch: IO[str] | None) -> None:
+    if batch is not None:
+        for line in answers(batch, answer):
+            click.echo(line)
+        return
+    try:
+        click.echo(json.dumps(answer(request or {}), indent=2, ensure_ascii=False))
+    except BadRequest as error:
+        raise Failure(str(error)) from error
+
+
+@inspect_group.command("compose")
+@click.argument("files", nargs=-1)
+@env_option
+@batch_option
+def compose(files: tuple[str, ...], env: dict[str, str], batch: IO[str] | None) -> None:
+    """Docker Compose's resolved model of FILES, given in -f order."""
+    _run(inspect_compose.answer, None if batch else inspect_compose.request_for(files, env), batch)
+
+
+@inspect_group.command("shell")
+@click.argument("script", required=False)
+@click.argument("arguments", nargs=-1)
+@env_option
+@batch_option
+def shell(script: str | None, arguments: tuple[str, ...], env: dict[str, str], batch: IO[str] | None) -> None:
+    """What SCRIPT would exec with ARGUMENTS (behind --)."""
+    request = None
+    if batch is None:
+        path = Path(required(script, "SCRIPT"))
+        try:
+            request = {"script": path.read_text(encoding="utf-8"), "args": list(arguments), "env": env}
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failure(f"{path}: cannot be read: {error}") from error
+    _run(inspect_shell.answer, request, batch)
+
+
+@inspect_group.command("engine")
+@click.argument("argv", nargs=-1)
+@click.option("--release", help="A vLLM release, such as 0.25.1.")
+@click.option("--sm", type=int, help="Compute capability times ten, such as 120.")
+@click.option("--model-kind", type=click.Choice(["dense", "hybrid", "moe", "hybrid-moe"]))
+@click.option("--architecture", help="The model's Hugging Face class name.")
+@env_option
+@batch_option
+def engine(
+    argv: tuple[str, ...],
+    release: str | None,
+    sm: int | None,
+    model_kind: str | None,
+    architecture: str | None,
+    env: dict[str, str],
+    batch: IO[str] | None,
+) -> None:
+    """What a release of vLLM makes of ARGV (behind --, beginning with serve)."""
+    request = {
+        "release": release,
+        "sm": sm,
+        "model_kind": model_kind,
+        "architecture": architecture,
+        "env": env,
+        "argv": list(argv),
+    }
+    _run(inspect_engine.answer, request, batch)
+
+
+@inspect_group.command("hazards")
+@batch_option
+def hazards(batch: IO[str] | None) -> None:
+    """The findings for given properties, release, overlays and hardware."""
+    if batch is None:
+        raise Failure("inspect hazards reads requests with --batch FILE.jsonl")
+    _run(inspect_hazards.answer, None, batch)

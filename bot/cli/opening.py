@@ -1,0 +1,55 @@
+"""Opens what the options name: a folder, a revision, and the files in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bot.catalog import read_catalog
+from bot.cli.failure import Failure
+from bot.compose import Documents
+from bot.repositories import BlobCache, DirectoryTree, RepositoryError, RevisionTree, work_tree
+from bot.resolution import Repository
+from bot.tree import Tree
+
+
+@contextmanager
+def opened(folder: Path, revision: str | None, cache: BlobCache | None = None) -> Iterator[Repository]:
+    """A state of the repository in `folder`: its working tree, or a revision without a checkout."""
+    if not folder.is_dir():
+        raise Failure(f"{folder}: no such folder; name the repository with --repo DIR")
+    if revision is None:
+        yield repository(DirectoryTree(folder))
+        return
+    try:
+        with RevisionTree(folder, revision, cache) as tree:
+            yield repository(tree)
+    except RepositoryError as error:
+        raise Failure(str(error)) from error
+
+
+def repository(tree: Tree) -> Repository:
+    """A tree with its catalog read."""
+    return Repository(tree, read_catalog(tree), Documents(tree))
+
+
+def locate(file: str, repo: Path | None) -> tuple[Path, str]:
+    """The repository and the path inside it that `file` means.
+
+    With a repository, `file` is a path inside it, or a path on disk that lies inside it. Without, the repository is
+    the git work tree around the file, or else the file's folder.
+    """
+    on_disk = Path(file)
+    if repo is None:
+        folder = on_disk.resolve().parent
+        if not folder.is_dir():
+            raise Failure(f"{file}: no such file; name it relative to a repository with --repo DIR")
+        root = work_tree(folder) or folder
+        return root, on_disk.resolve().relative_to(root.resolve()).as_posix()
+    if not on_disk.is_absolute():
+        return repo, on_disk.as_posix()
+    try:
+        return repo, on_disk.resolve().relative_to(repo.resolve()).as_posix()
+    except ValueError:
+        raise Failure(f"{file}: not inside the repository {repo}") from None

@@ -1,0 +1,89 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from bot.cli.failure import Failure
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def assignments(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """`NAME=value` options as a mapping, the last of a name wins."""
+    found = {}
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{value!r} is not NAME=VALUE", param=parameter)
+        found[name] = text
+    return found
+
+
+def repo_option(function: F) -> F:
+    """`--repo DIR`."""
+    folder = click.Path(file_okay=False, path_type=Path)
+    return click.option("--repo", type=folder, help="The repository; by default the one around FILE.")(function)
+
+
+def rev_option(function: F) -> F:
+    """`--rev REV`."""
+    return click.option("--rev", help="A git revision to read instead of the working tree; nothing is checked out.")(
+        function
+    )
+
+
+def env_option(function: F) -> F:
+    """`--env NAME=VALUE`, many times."""
+    return click.option(
+        "--env", multiple=True, callback=assignments, metavar="NAME=VALUE", help="A variable that the host sets."
+    )(function)
+
+
+def symbol_option(function: F) -> F:
+    """`--symbol NAME=VALUE`, many times."""
+    return click.option(
+        "--symbol",
+        "symbols",
+        multiple=True,
+        callback=assignments,
+        metavar="NAME=VALUE",
+        help="A value that only the running container would know.",
+    )(function)
+
+
+def batch_option(function: F) -> F:
+    """`--batch FILE.jsonl`, or `-`."""
+    return click.option(
+        "--batch", type=click.File("r", encoding="utf-8"), help="Requests, one JSON object a line; - for stdin."
+    )(function)
+
+
+def format_option(*formats: str) -> Callable[[F], F]:
+    """`--format`, the first one is the default."""
+    return click.option("--format", "output", type=click.Choice(formats), default=formats[0], show_default=True)
+
+
+FAIL_ON = ("error", "warning", "notice", "never")
+
+
+def fail_on_option(function: F) -> F:
+    """`--fail-on LEVEL`."""
+    return click.option(
+        "--fail-on",
+        type=click.Choice(FAIL_ON),
+        default="error",
+        show_default=True,
+        help="The lowest level of a finding that makes the exit status 1.",
+    )(function)
+
+
+def required(value: str | None, name: str) -> str:
+    """An argument that only `--batch` can stand in for."""
+    if not value:
+        raise Failure(f"{name} is missing: name it, or give requests with --batch FILE.jsonl")
+    return value

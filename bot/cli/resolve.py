@@ -1,0 +1,125 @@
+"""`resolve`: what a compose really runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from bot.cli import text
+from bot.cli.batch import BadRequest, answers
+from bot.cli.failure import Failure
+from bot.cli.opening import locate, opened
+from bot.cli.options import batch_option, env_option, format_option, repo_option, required, rev_option, symbol_option
+from bot.compose import load_project
+from bot.hazards import load_rules
+from bot.repositories import BlobCache
+from bot.resolution import Repository, ResolvedService, resolve_service
+from bot.resolution.contract import resolution_json
+
+
+@click.command("resolve")
+@click.argument("file", required=False)
+@repo_option
+@rev_option
+@click.option("--service", help="One service; by default every service.")
+@env_option
+@symbol_option
+@click.option("--worlds", type=click.Choice(["default", "all"]), default="default", show_default=True)
+@batch_option
+@format_option("text", "json")
+def resolve_command(
+    file: str | None,
+    repo: Path | None,
+    rev: str | None,
+    service: str | None,
+    env: dict[str, str],
+    symbols: dict[str, str],
+    worlds: str,
+    batch: IO[str] | None,
+    output: str,
+) -> None:
+    """Show what the services of a compose FILE run: argv, steps, and the engine's effective properties."""
+    if batch is not None:
+        with _Opened() as states:
+            for line in answers(batch, states.answer):
+                click.echo(line)
+        return
+    root, path = locate(required(file, "FILE"), repo)
+    with opened(root, rev) as repository:
+        resolved = _resolve(repository, path, service, env, symbols, worlds)
+        answer = _json(repository, path, resolved, env)
+    if output == "json":
+        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+    else:
+        text.print_resolution(path, resolved, answer["errors"])
+    if answer["errors"] and not resolved:
+        raise SystemExit(2)
+
+
+def _resolve(
+    repository: Repository,
+    path: str,
+    service: str | None,
+    env: Mapping[str, str],
+    symbols: Mapping[str, str],
+    worlds: str,
+) -> list[ResolvedService]:
+    project = load_project(repository.documents, (path,), env)
+    if service is not None and project.services and service not in project.services:
+        names = ", ".join(project.services)
+        raise Failure(f"{path}: no service {service!r}; it has {names}")
+    interplay = load_rules().interplay if worlds == "all" else None
+    return [
+        resolve_service(repository, (path,), name, environment=env, symbols=symbols, interplay=interplay)
+        for name in project.services
+        if service in (None, name)
+    ]
+
+
+def _json(
+    repository: Repository, path: str, resolved: list[ResolvedService], env: Mapping[str, str]
+) -> dict[str, Any]:
+    errors = load_project(repository.documents, (path,), env).errors
+    return resolution_json(path, resolved, errors, env)
+
+
+class _Opened:
+    """The repositories that a batch asks for, each opened once."""
+
+    def __init__(self) -> None:
+        self._states: dict[tuple[str, str | None], Any] = {}
+        self._cache = BlobCache()
+
+    def __enter__(self) -> _Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for context, _repository in self._states.values():
+            context.__exit__(None, None, None)
+
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """One request of the batch contract."""
+        file = request.get("file")
+        if not isinstance(file, str):
+            raise BadRequest("the request has no `file`")
+        try:
+            root, path = locate(file, Path(request["repo"]) if request.get("repo") else None)
+            repository = self._open(root, request.get("rev"))
+            env, symbols = dict(request.get("env") or {}), dict(request.get("symbols") or {})
+            worlds = str(request.get("worlds") or "default")
+            resolved = _resolve(repository, path, request.get("service"), env, symbols, worlds)
+        except Failure as failure:
+            raise BadRequest(str(failure)) from failure
+        return _json(repository, path, resolved, env)
+
+    def _open(self, root: Path, rev: str | None) -> Repository:
+        key = (str(root), rev)
+        if key not in self._states:
+            context = opened(root, rev, self._cache)
+            self._states[key] = (context, context.__enter__())
+        repository: Repository = self._states[key][1]
+        return repository

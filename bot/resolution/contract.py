@@ -1,0 +1,115 @@
+"""The JSON of `resolve`: what programs may rely on (schema 1, `docs/schema/resolve.schema.json`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bot.compose import ComposeError
+from bot.engine import Property
+from bot.provenance import Reason, Word
+from bot.resolution.model import EngineWorld, ResolvedService
+from bot.resolution.program import server
+from bot.shell import Step, Unresolved
+from bot.worlds.model import Seam
+
+SCHEMA = 1
+
+
+def resolution_json(
+    path: str, services: Iterable[ResolvedService], errors: Iterable[ComposeError], base: Mapping[str, str]
+) -> dict[str, Any]:
+    """One compose. `base` is the environment that every world starts from, shown in each world's `env`."""
+    return {
+        "schema": SCHEMA,
+        "file": path,
+        "services": [_service(service, base) for service in services],
+        "errors": [error_json(error) for error in errors],
+    }
+
+
+def error_json(error: ComposeError) -> dict[str, Any]:
+    """A fault of a compose, in Docker Compose's words."""
+    return {"message": error.message, "path": error.path, "line": error.line}
+
+
+def property_json(value: Property) -> dict[str, Any]:
+    """A property; `value` is absent when it is unknown."""
+    known = {"value": value.value} if value.known else {}
+    return {**known, "certainty": value.certainty, "because": [reason_json(reason) for reason in value.because]}
+
+
+def reason_json(reason: Reason) -> dict[str, Any]:
+    """One link of a chain."""
+    return {"kind": reason.kind, "path": reason.path, "line": reason.line, "text": reason.text}
+
+
+def _service(service: ResolvedService, base: Mapping[str, str]) -> dict[str, Any]:
+    first = service.worlds[0]
+    return {
+        "service": service.name,
+        "engine": service.kind,
+        "image": first.pin.image,
+        "release": first.pin.release,
+        "worlds": [_world(world, base) for world in service.worlds],
+        "seams": [_seam(seam) for seam in service.survey.seams],
+    }
+
+
+def _world(world: EngineWorld, base: Mapping[str, str]) -> dict[str, Any]:
+    outcome = world.outcome
+    argv = server(outcome)[1] if outcome is not None and outcome.argv is not None else None
+    known = argv is not None and all(word.known and not word.splits for word in argv)
+    found: dict[str, Any] = {
+        "env": {**base, **world.realisation.deviations},
+        "symbols": dict(outcome.assumed) if outcome else {},
+        "exit": outcome.exit if outcome else None,
+        "argv": [word.text for word in argv] if known and argv is not None else None,
+        "exec_env": {name: value.text for name, value in outcome.exported.items()} if outcome else {},
+        "steps": [_step(step) for step in outcome.steps] if outcome else [],
+        "properties": {name: property_json(value) for name, value in world.engine.properties.items()}
+        if world.engine
+        else {},
+        "engine_errors": [
+            {"kind": error.kind, "argument": error.argument, "message": error.message} for error in world.engine.errors
+        ]
+        if world.engine
+        else [],
+        "unresolved": [_unresolved(item) for item in world.unresolved],
+    }
+    if argv is not None and not known:
+        found["argv_template"] = [word.text for word in argv]
+        found["unresolved"] += [_open_word(word) for word in argv if not word.known or word.splits]
+    return found
+
+
+def _open_word(word: Word) -> dict[str, Any]:
+    place = next((reason for reason in word.because if reason.line is not None), None)
+    reason = f"the argument {word.text} holds a value that only the running container knows"
+    return {"reason": reason, "path": place.path if place else "", "line": place.line if place else None}
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "run": [word.text for word in step.run],
+        "before_engine": step.before_engine,
+        "failure_stops_boot": step.failure_stops_boot,
+    }
+
+
+def _unresolved(item: Unresolved) -> dict[str, Any]:
+    place = item.position
+    return {"reason": item.reason, "path": place.path if place else "", "line": place.line if place else None}
+
+
+def _seam(seam: Seam) -> dict[str, Any]:
+    return {
+        "name": seam.name,
+        "scope": seam.scope,
+        "forwarded": seam.forwarded,
+        "default": seam.default,
+        "values": list(seam.values),
+        "open": seam.open,
+        "path": seam.position.path,
+        "line": seam.position.line,
+    }

@@ -1,0 +1,59 @@
+"""What resolution of a service gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.catalog import Header, WiredPatch
+from bot.engine import Engine, Pin
+from bot.provenance import Position
+from bot.shell import Outcome, Unresolved
+from bot.worlds.model import Realisation
+from bot.worlds.seams import Survey
+
+
+@dataclass(frozen=True, slots=True)
+class EngineWorld:
+    """One way through one world.
+
+    `outcome` is None when Compose refuses the files, when only the image knows what starts, or when no way through the
+    script could be followed; `unresolved` then says why. `kind` names the inference server ("vllm",
+    "llama-server"), None when the script ends without one. `engine` is there for vLLM alone.
+    """
+
+    realisation: Realisation
+    outcome: Outcome | None
+    kind: str | None
+    pin: Pin
+    engine: Engine | None
+    patches: tuple[WiredPatch, ...]
+    unresolved: tuple[Unresolved, ...]
+
+    @property
+    def default(self) -> bool:
+        return not self.realisation.deviations
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedService:
+    """A service and its worlds: every fork of the default world first, then others by number of deviations.
+
+    `sm` are the compute capabilities (12.0 is 120) that the file says it is meant for; empty when it does not.
+    """
+
+    path: str
+    name: str
+    position: Position
+    slugs: tuple[str, ...]
+    header: Header
+    sm: tuple[int, ...]
+    survey: Survey
+    worlds: tuple[EngineWorld, ...]
+
+    @property
+    def kind(self) -> str | None:
+        return next((world.kind for world in self.worlds if world.kind), None)
+
+    @property
+    def defaults(self) -> tuple[EngineWorld, ...]:
+        return tuple(world for world in self.worlds if world.default)

@@ -1,0 +1,68 @@
+"""Which worlds to look at: single deviations first, then the pairs that a rule could need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+
+from bot.resolution.model import EngineWorld
+from bot.worlds.model import Deviation
+
+MAX_PAIRS = 32
+"""Pairs tried for one service, most promising first: a finding needs one witness, not all of them."""
+
+Realise = Callable[[Mapping[str, str]], tuple[EngineWorld, ...]]
+
+
+def explore(
+    default: Sequence[EngineWorld],
+    deviations: Iterable[Deviation],
+    interplay: Iterable[frozenset[str]],
+    realise: Realise,
+) -> tuple[EngineWorld, ...]:
+    """The worlds beside the default one, in order of the number of deviations.
+
+    `interplay` holds, for each rule, the properties that it reads together. A pair of deviations is tried when each of the two
+    alone moves some property of a rule and neither moves what the other does: only then can both together make a
+    rule true that neither makes true alone.
+    """
+    base = _signature(default)
+    worlds: list[EngineWorld] = []
+    effects: dict[Deviation, frozenset[str]] = {}
+    for deviation in deviations:
+        reached = realise({deviation.name: deviation.value})
+        worlds.extend(reached)
+        effects[deviation] = _effect(base, _signature(reached))
+    for first, second in _pairs(effects, tuple(interplay)):
+        worlds.extend(realise({first.name: first.value, second.name: second.value}))
+    return tuple(worlds)
+
+
+def _pairs(
+    effects: Mapping[Deviation, frozenset[str]], interplay: tuple[frozenset[str], ...]
+) -> list[tuple[Deviation, Deviation]]:
+    moving = {deviation: effect for deviation, effect in effects.items() if effect}
+    found = [
+        (a, b)
+        for a, b in combinations(moving, 2)
+        if a.name != b.name and any(_complement(moving[a] & rule, moving[b] & rule) for rule in interplay)
+    ]
+    return found[:MAX_PAIRS]
+
+
+def _complement(a: frozenset[str], b: frozenset[str]) -> bool:
+    return bool(a - b and b - a)
+
+
+def _signature(worlds: Sequence[EngineWorld]) -> dict[str, frozenset[object]]:
+    """What the properties are over all forks of a world."""
+    found: dict[str, set[object]] = {}
+    for world in worlds:
+        found.setdefault("release", set()).add(world.pin.release or world.pin.image)
+        for name, value in (world.engine.properties if world.engine else {}).items():
+            found.setdefault(name, set()).add((value.certainty == "unknown", value.value))
+    return {name: frozenset(values) for name, values in found.items()}
+
+
+def _effect(base: Mapping[str, frozenset[object]], other: Mapping[str, frozenset[object]]) -> frozenset[str]:
+    return frozenset(name for name in {*base, *other} if base.get(name) != other.get(name))

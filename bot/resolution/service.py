@@ -1,0 +1,138 @@
+"""Resolves one service: which worlds it has, and what the engine becomes in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, read_header, slugs_of
+from bot.compose import Documents
+from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, model_from_argument, pin, resolve
+from bot.provenance import Position, Word
+from bot.resolution.model import EngineWorld, ResolvedService
+from bot.resolution.program import server
+from bot.resolution.search import explore
+from bot.shell import Outcome, Unresolved
+from bot.tree import Tree
+from bot.worlds.deployment import Deployment
+from bot.worlds.model import Realisation
+from bot.worlds.seams import survey
+
+
+@dataclass(frozen=True)
+class Repository:
+    """One state of a repository, with what was read of it so far: the same for all of its services."""
+
+    tree: Tree
+    catalog: Catalog
+    documents: Documents
+    headers: dict[str, Header] = field(default_factory=dict)
+
+    def header(self, path: str, text: str) -> Header:
+        """What the leading comments of a compose declare."""
+        if path not in self.headers:
+            self.headers[path] = read_header(text, path)
+        return self.headers[path]
+
+
+def resolve_service(
+    repository: Repository,
+    files: tuple[str, ...],
+    service: str,
+    *,
+    environment: Mapping[str, str] | None = None,
+    symbols: Mapping[str, str] | None = None,
+    interplay: Iterable[frozenset[str]] | None = None,
+) -> ResolvedService:
+    """A service in its default world and, when `interplay` is given, in the others that its text makes possible.
+
+    `files` are compose files in `-f` order. `interplay` holds the sets of properties that rules read
+    together (empty: single deviations only); None asks for the default world alone.
+    """
+    deployment = Deployment(
+        repository.tree, repository.documents, files, service, image_entrypoint, environment or {}, symbols or {}
+    )
+    path = files[-1]
+    header = repository.header(path, deployment.text(path))
+    reader = _Reader(repository, path, header)
+    default = deployment.realise()
+    worlds = reader.worlds(default)
+    seen = survey(deployment, default)
+    if interplay is not None:
+        worlds += explore(worlds, seen.deviations, interplay, lambda chosen: reader.worlds(deployment.realise(chosen)))
+    position = default.service.position if default.service else Position(path, 1)
+    return ResolvedService(
+        path, service, position, slugs_of(repository.catalog, path, header), header, reader.sm, seen, worlds
+    )
+
+
+class _Reader:
+    """Turns realisations of one service into engine worlds; equal launches are resolved once."""
+
+    def __init__(self, repository: Repository, path: str, header: Header) -> None:
+        self.sm = hardware_for(repository.catalog, header, path)
+        self._catalog = repository.catalog
+        self._path = path
+        self._engines: dict[tuple[object, ...], Engine] = {}
+        self._pins: dict[str, Pin] = {}
+
+    def worlds(self, realisation: Realisation) -> tuple[EngineWorld, ...]:
+        """One for each way through the script, or a single one that says why there is none."""
+        image = self._pin(realisation)
+        run = realisation.run
+        if run is None or not run.outcomes:
+            return (EngineWorld(realisation, None, None, image, None, (), _reasons(realisation)),)
+        return tuple(self._world(realisation, outcome, image, run.unresolved) for outcome in run.outcomes)
+
+    def _world(
+        self, realisation: Realisation, outcome: Outcome, image: Pin, unresolved: tuple[Unresolved, ...]
+    ) -> EngineWorld:
+        kind, argv = server(outcome)
+        engine = self._engine(argv, outcome.environment, image) if kind == "vllm" else None
+        service = realisation.service
+        patches = overlays_for(self._catalog, service, outcome.steps) if service else ()
+        return EngineWorld(realisation, outcome, kind, image, engine, patches, (*unresolved, *outcome.notes))
+
+    def _engine(self, argv: tuple[Word, ...], environment: Mapping[str, Word], image: Pin) -> Engine:
+        key = (
+            image,
+            tuple((word.text, word.splits) for word in argv),
+            tuple((name, word.text) for name, word in sorted(environment.items())),
+        )
+        if key not in self._engines:
+            launch = Launch(argv, environment, image, self._model(argv), self.sm)
+            self._engines[key] = resolve(launch)
+        return self._engines[key]
+
+    def _model(self, argv: tuple[Word, ...]) -> Model:
+        """What the repository's profiles say of the model, else what its name says."""
+        argument = _model_argument(argv)
+        profile = model_for(self._catalog, self._path, argument)
+        if profile.recurrent is not None or profile.architecture is not None:
+            return profile
+        return model_from_argument(argument)
+
+    def _pin(self, realisation: Realisation) -> Pin:
+        service = realisation.service
+        image = service.image.text if service and service.image else ""
+        if image not in self._pins:
+            self._pins[image] = pin(image, self._catalog.configuration.images)
+        return self._pins[image]
+
+
+def _model_argument(argv: tuple[Word, ...]) -> str | None:
+    """The model that the arguments name; the last `--model` wins, else the positional behind `serve`."""
+    named = [argv[i + 1].text for i, word in enumerate(argv[:-1]) if word.text == "--model"]
+    named += [word.text.split("=", 1)[1] for word in argv if word.text.startswith("--model=")]
+    if named:
+        return named[-1]
+    start = 1 if argv and argv[0].text == "serve" else 0
+    return argv[start].text if len(argv) > start and not argv[start].text.startswith("-") else None
+
+
+def _reasons(realisation: Realisation) -> tuple[Unresolved, ...]:
+    if realisation.run is not None:
+        return realisation.run.unresolved
+    if realisation.start is not None and realisation.start.reason:
+        return (Unresolved(realisation.start.reason, realisation.service.position if realisation.service else None),)
+    return tuple(Unresolved(error.message, None) for error in realisation.project.errors)

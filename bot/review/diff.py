@@ -1,0 +1,32 @@
+"""Which lines of a change a comment can sit on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from unidiff import PatchSet
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """The lines of one file's new version that the diff shows: the added ones, and all (with context)."""
+
+    added: frozenset[int]
+    shown: frozenset[int]
+
+    def nearest_added(self, line: int) -> int | None:
+        """The added line closest to `line`, the earlier of two that are equally close."""
+        return min(self.added, key=lambda added: (abs(added - line), added), default=None)
+
+
+def file_diffs(diff: str) -> Mapping[str, FileDiff]:
+    """The files of a unified diff by their new path. A deleted file is not among them."""
+    found: dict[str, FileDiff] = {}
+    for file in PatchSet(diff):
+        if file.is_removed_file:
+            continue
+        lines = [line for hunk in file for line in hunk if line.target_line_no is not None]
+        added = frozenset(line.target_line_no for line in lines if line.is_added)
+        found[file.path] = FileDiff(added, frozenset(line.target_line_no for line in lines))
+    return found

@@ -1,0 +1,5 @@
+"""A small repository with a change to review, for a first look at Seamguard."""
+
+from bot.sandbox.sample import sample_repository
+
+__all__ = ["sample_repository"]

@@ -1,0 +1,100 @@
+"""The container that a service describes: its files, as far as mounts decide them, and its first process."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.compose import Mount, Service
+from bot.provenance import Reason, Word
+from bot.shell import Process, SourceFile
+from bot.tree import OutsideTree, Tree, UnreadableFile, join
+
+ImageEntrypoint = Callable[[str], tuple[str, ...] | None]
+"""The ENTRYPOINT of an image by its reference, or None where it is not known."""
+
+_SHELLS_AND_INTERPRETERS = frozenset({"bash", "sh", "dash", "ash", "python", "python3", "vllm", "env", "exec", "numactl"})
+
+
+@dataclass(frozen=True)
+class MountedFiles:
+    """The container's files that come from the repository, by the longest mount that covers a path."""
+
+    tree: Tree
+    mounts: tuple[Mount, ...]
+
+    def read(self, path: str) -> SourceFile | None:
+        """The repository's file behind a container path; None when the image, a volume or the host has it."""
+        source = self._source(path)
+        if source is None:
+            return None
+        try:
+            text = self.tree.read(source)
+        except UnreadableFile:
+            return None
+        return None if text is None else SourceFile(source, text)
+
+    def exists(self, path: str) -> bool | None:
+        """True for a file or directory of the repository. A mounted source that the repository lacks may be made
+        on the host, and everything else is the image's affair: None."""
+        source = self._source(path)
+        if source is None:
+            return None
+        return True if self.read(path) is not None or self.tree.is_directory(source) else None
+
+    def _source(self, path: str) -> str | None:
+        best = max((m for m in self.mounts if _covers(m.target, path)), key=lambda m: len(m.target), default=None)
+        if best is None or not best.in_repository:
+            return None
+        rest = path[len(best.target.rstrip("/")) :].lstrip("/")
+        try:
+            return join(best.source, rest) if rest else best.source
+        except OutsideTree:
+            return None
+
+
+def _covers(target: str, path: str) -> bool:
+    target = target.rstrip("/")
+    return path == target or path.startswith(f"{target}/")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the container runtime starts. `process` is None when only the image knows; `reason` then says why.
+
+    `assumption` is set where the answer rests on what is usual for such an image.
+    """
+
+    process: Process | None
+    reason: str = ""
+    assumption: Reason | None = None
+
+
+def start(service: Service, image_entrypoint: ImageEntrypoint) -> Start:
+    """ENTRYPOINT and command of a service, the image's own where Compose sets none.
+
+    Setting `entrypoint` in a compose also clears the image's command; setting neither leaves both to the image.
+    """
+    environment = {name: value for name, value in service.environment.items() if value is not None}
+    directory = str(service.config.get("working_dir") or "/")
+    if service.entrypoint:
+        return Start(Process((*service.entrypoint, *(service.command or ())), environment, directory))
+    image = service.image.text if service.image else ""
+    command = service.command or ()
+    cleared = service.entrypoint is not None
+    known = None if cleared else image_entrypoint(image)
+    if known is not None:
+        because = (_assume(f"the image {image} starts `{' '.join(known)}` unless the compose sets an entrypoint"),)
+        words = tuple(Word(text, because) for text in known)
+        return Start(Process((*words, *command), environment, directory), assumption=because[0])
+    if cleared and command:
+        return Start(Process(command, environment, directory))
+    if command and posixpath.basename(command[0].text) in _SHELLS_AND_INTERPRETERS:
+        assumption = _assume(f"the ENTRYPOINT of {image or 'the image'} is assumed to run its command unchanged")
+        return Start(Process(command, environment, directory), assumption=assumption)
+    return Start(None, f"what runs is decided by the ENTRYPOINT of {image or 'an image built from source'}")
+
+
+def _assume(text: str) -> Reason:
+    return Reason("assumption", "", None, text)
