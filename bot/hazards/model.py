@@ -16,9 +16,10 @@ Grade = Literal["established", "measured", "reported", "contested", "suspected"]
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """A vendored patch on a service. `wired` is True when it is mounted, invoked before the engine, and a failure stops the boot.
+    """A vendored patch on a service.
 
-    `upstream` are the references that it carries. `wired` is None when that can't be decided; `why` says what is missing.
+    `wired` is True when it is mounted, invoked before the engine, and its failure stops the boot; None when
+    that can't be decided (`why` says what is missing). `upstream` are the references that it carries.
     """
 
     id: str
@@ -45,14 +46,18 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One concrete assignment. `environment` are host variables that differ from the default; `symbols` what
-    was assumed about values that only the running container knows."""
+    """One concrete assignment.
+
+    `environment` are host variables that differ from the default; `symbols` what was assumed about values that
+    only the running container knows.
+    """
 
     environment: Mapping[str, str]
     symbols: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def default(self) -> bool:
+        """Whether no seam was set (a fork of a symbol is still the default world)."""
         return not self.environment
 
 
@@ -112,4 +117,5 @@ class Finding:
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
+        """What makes two findings the same one."""
         return (self.rule, self.path, self.service, self.cause)

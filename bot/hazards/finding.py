@@ -1,0 +1,210 @@
+"""Says a verdict: message, remedy, place and chain of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot.engine.model import Property
+from bot.hazards.grading import Graded, grade, level, rule_level
+from bot.hazards.logic import FixTest, View
+from bot.hazards.model import Finding, Level, Status, Subject
+from bot.hazards.rule import Mitigation, Remedy, Rule, Rules
+from bot.hazards.ruling import State, rule_on
+from bot.provenance import Reason
+
+MAX_CHAIN = 40
+"""Links shown of a finding's provenance: more than a screen helps nobody."""
+
+UNKNOWN_PROPERTY = Property(None, "unknown", ())
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A rule's worst status on a subject, and the view in which it has it.
+
+    `forked` says that an "unknown" is true in some forks of its world, rather than undecidable.
+    """
+
+    status: Status
+    view: View
+    mitigation: Mitigation | None = None
+    forked: bool = False
+
+
+def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> Finding:
+    """The finding that a verdict means."""
+    view = verdict.view
+    graded = grade(rule, view)
+    own = rule_level(rule, view, verdict.status)
+    values = _values(subject, view)
+    return Finding(
+        rule=rule.id,
+        title=rule.title,
+        rule_level=own,
+        level=_loudness(rule, own, graded, verdict),
+        status=verdict.status,
+        evidence_grade=graded.grade,
+        path=subject.path,
+        line=_line(rule, subject, view),
+        service=subject.service,
+        slug=subject.slugs[0] if subject.slugs else None,
+        cause=view.observation.cause if view.observation else "",
+        world=view.situation.world,
+        properties={name: view.properties.get(name, UNKNOWN_PROPERTY) for name in rule.properties},
+        chain=_chain(rule, view),
+        message=_message(rule, verdict, graded, values),
+        remedy="" if verdict.status == "mitigated" else _remedy(rules, rule, subject, view, values),
+        evidence=graded.sentence,
+        upstream=rule.upstream,
+        missing=_missing(rule, verdict),
+    )
+
+
+def _loudness(rule: Rule, own: Level, graded: Graded, verdict: Verdict) -> Level:
+    """The level. What is undecidable is folded where it would flood a report: when no property is known to be as
+    the rule wants it (little is known of the service at all), and in worlds other than the default.
+    """
+    view = verdict.view
+    if verdict.status == "unknown" and not verdict.forked:
+        speaking = view.observation is not None or rule.when.affirmed(view)
+        if not speaking or not view.situation.world.default:
+            return "folded"
+    return level(own, graded.grade, verdict.status, rule.silent_corruption)
+
+
+def _values(subject: Subject, view: View) -> dict[str, Any]:
+    """What the holes of the rule's texts may be filled with. Observations win: they are the more specific."""
+    situation = view.situation
+    values: dict[str, Any] = {
+        name: found.value for name, found in view.properties.items() if found.certainty != "unknown"
+    }
+    values |= {"service": subject.service, "file": subject.path, "slug": subject.slugs[0] if subject.slugs else None}
+    values |= {"image": situation.pin.image or "(no image)", "world": assignment(situation.world.environment)}
+    values["release"] = view.releases[0] if len(view.releases) == 1 else "the pinned release"
+    if view.observation:
+        values |= view.observation.fields
+    return values
+
+
+def assignment(environment: Mapping[str, str]) -> str:
+    """A world as a person types it."""
+    return " ".join(f"{name}={_quoted(value)}" for name, value in environment.items())
+
+
+def _quoted(value: str) -> str:
+    plain = value and all(character.isalnum() or character in "-_=./:,+@%" for character in value)
+    return value if plain else "'" + value.replace("'", "'\\''") + "'"
+
+
+def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, Any]) -> str:
+    said = next(case.text for case in rule.messages if case.when.decide(verdict.view) is True).fill(values)
+    if verdict.mitigation is not None:
+        return f"{said} Mitigated: {verdict.mitigation.text.fill(values)}"
+    if verdict.status == "unknown":
+        said = (
+            f"It depends on what only the running container knows: {said}" if verdict.forked else f"Undecided: {said}"
+        )
+    if graded.grade == "contested":
+        return f"{said} Contested: {graded.sentence}"
+    return said
+
+
+def _missing(rule: Rule, verdict: Verdict) -> tuple[str, ...]:
+    """What would decide the rule, or one of the mitigations that may cover it."""
+    view = verdict.view
+    lacking = list(rule.when.missing(view)) if rule.when.decide(view) is None else []
+    if verdict.forked:
+        symbols = view.situation.world.symbols
+        lacking += [f"{name}: true when it is {value}" for name, value in symbols.items()]
+    if verdict.status != "mitigated":
+        for mitigation in rule.mitigations:
+            if mitigation.when.decide(view) is None:
+                lacking += mitigation.when.missing(view)
+    return tuple(dict.fromkeys(lacking))
+
+
+def _remedy(rules: Rules, rule: Rule, subject: Subject, view: View, values: Mapping[str, Any]) -> str:
+    """The first remedy that fits the situation, undoes the hazard, and leaves no other that was not there before."""
+    for remedy in rule.remedies:
+        if remedy.when.decide(view) is not True:
+            continue
+        if remedy.seam:
+            world = _switch(rules, rule, subject, view, remedy)
+            if world is not None:
+                return remedy.text.fill({**values, "seam": assignment(world.situation.world.environment)})
+        elif not (remedy.effect or remedy.fixes) or _is_safe(rules, rule, view, _after(view, remedy)):
+            return remedy.text.fill(values)
+    return ""
+
+
+def _after(view: View, remedy: Remedy) -> View:
+    effect = {name: Property(value, "certain", ()) for name, value in remedy.effect.items()}
+    return view.changed(effect, remedy.fixes)
+
+
+def _is_safe(rules: Rules, rule: Rule, before: View, after: View) -> bool:
+    if not rule.observes and rule_on(rule, after).state > State.MITIGATED:
+        return False
+    plain = View.of(before.situation, rules.upstream)
+    return all(
+        rule_on(other, after).state <= max(State.MITIGATED, rule_on(other, plain).state)
+        for other in rules.over_properties
+        if other is not rule
+    )
+
+
+def _switch(rules: Rules, rule: Rule, subject: Subject, view: View, remedy: Remedy) -> View | None:
+    """The world with the fewest deviations that has the remedy's effect and is no worse otherwise."""
+    others = [s for s in subject.situations if not s.world.default]
+    for situation in sorted(others, key=lambda s: len(s.world.environment)):
+        there = View.of(situation, rules.upstream)
+        reached = all(_has(there, name, value) for name, value in remedy.effect.items())
+        if reached and _is_safe(rules, rule, view, there):
+            return there
+    return None
+
+
+def _has(view: View, name: str, value: object) -> bool:
+    found = view.properties.get(name)
+    return found is not None and found.known and found.value == value and type(found.value) is type(value)
+
+
+def _line(rule: Rule, subject: Subject, view: View) -> int:
+    """Where a person should look: what was observed, else the first property of the predicate with a line there."""
+    if view.observation is not None:
+        position = view.observation.position
+        return position.line if position.path == subject.path else subject.position.line
+    for name in rule.properties:
+        found = view.properties.get(name)
+        for reason in found.because if found and found.known else ():
+            if reason.path == subject.path and reason.line is not None and reason.kind in ("compose", "shell"):
+                return reason.line
+    return subject.position.line
+
+
+def _chain(rule: Rule, view: View) -> tuple[Reason, ...]:
+    return tuple(dict.fromkeys(_links(rule, view)))[:MAX_CHAIN]
+
+
+def _links(rule: Rule, view: View) -> Iterator[Reason]:
+    if view.observation is not None:
+        yield from view.observation.because
+    for name in rule.properties:
+        found = view.properties.get(name)
+        if found is not None:
+            yield from found.because
+    if rule.when.asks_release or any(mitigation.when.asks_release for mitigation in rule.mitigations):
+        yield from view.situation.pin.because
+    references = frozenset(_fixes(rule))
+    for overlay in view.situation.overlays:
+        if references.intersection(overlay.upstream):
+            yield from overlay.because
+
+
+def _fixes(rule: Rule) -> Iterable[str]:
+    for predicate in (rule.when, *(mitigation.when for mitigation in rule.mitigations)):
+        for leaf in predicate.leaves:
+            if isinstance(leaf, FixTest):
+                yield leaf.reference

@@ -1,0 +1,134 @@
+"""A rule as it stands in `rules/hazards/<id>.yml`, read and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from bot.engine.model import Value
+from bot.hazards.logic import Predicate, Vocabulary
+from bot.hazards.model import Grade, Level, Status
+from bot.hazards.releases import Upstream
+from bot.hazards.text import Template
+
+EvidenceResult = Literal["defect", "clean"]
+EXAMPLE_OUTCOMES = ("fires", "reachable", "mitigated", "unknown", "silent")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that was seen, read or reasoned. `stack` is the predicate of where; `result` "clean" is a run
+    without the defect. `sentence` is what a person reads, `source` where it can be checked.
+    """
+
+    grade: Grade
+    source: str
+    stack: Predicate
+    result: EvidenceResult
+    sentence: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mitigation:
+    """What makes the hazard harmless when it is *verified*: `when` is true, not unknown."""
+
+    when: Predicate
+    text: Template
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to do about a finding. `effect` are the properties after it, `fixes` the upstream fixes that it brings:
+    a remedy is offered only where they leave no hazard that was not there before. `seam` says that it is
+    offered only where a world of the service already has the effect (`{seam}` in the text names it).
+    """
+
+    when: Predicate
+    text: Template
+    effect: Mapping[str, Value]
+    fixes: tuple[str, ...]
+    seam: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCase:
+    """The level that a situation gives the rule. `statuses` empty means: at any status."""
+
+    when: Predicate
+    statuses: frozenset[Status]
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCase:
+    """What is said in the situations in which `when` holds."""
+
+    when: Predicate
+    text: Template
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked case that the test-suite runs: a request of `bot inspect hazards`, and what the rule makes of it."""
+
+    name: str
+    outcome: str
+    request: Mapping[str, Any]
+    level: Level | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One hazard. `observes` are the kinds of observation that it is about: it then has one finding per cause;
+    empty, it is about properties and has at most one finding per service.
+    """
+
+    id: str
+    title: str
+    level: Level
+    silent_corruption: bool
+    observes: frozenset[str]
+    when: Predicate
+    mitigations: tuple[Mitigation, ...]
+    evidence: tuple[Evidence, ...]
+    levels: tuple[LevelCase, ...]
+    messages: tuple[MessageCase, ...]
+    remedies: tuple[Remedy, ...]
+    upstream: tuple[str, ...]
+    explanation: str
+    examples: tuple[Example, ...]
+    path: str
+
+    @cached_property
+    def properties(self) -> tuple[str, ...]:
+        """The properties that the predicate reads, in its order."""
+        return self.when.properties
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The properties that decide whether the rule stands: those of the predicate and of the mitigations."""
+        return frozenset((*self.properties, *(name for m in self.mitigations for name in m.when.properties)))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rules, and what they share."""
+
+    rules: tuple[Rule, ...]
+    upstream: Upstream
+    vocabulary: Vocabulary
+    named: Mapping[str, Rule] = field(init=False)
+    over_properties: tuple[Rule, ...] = field(init=False)
+    over_observations: tuple[Rule, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "named", {rule.id: rule for rule in self.rules})
+        object.__setattr__(self, "over_properties", tuple(rule for rule in self.rules if not rule.observes))
+        object.__setattr__(self, "over_observations", tuple(rule for rule in self.rules if rule.observes))
+
+    def only(self, ids: frozenset[str]) -> Rules:
+        """The same with fewer rules. Unknown ids are the caller's to refuse (`named`)."""
+        return Rules(tuple(rule for rule in self.rules if rule.id in ids), self.upstream, self.vocabulary)

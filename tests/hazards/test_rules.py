@@ -1,0 +1,30 @@
+"""Every rule's own examples."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.cli.inspect_hazards import subject_of
+from bot.hazards.evaluation import evaluate
+from bot.hazards.loader import load_rules
+from bot.hazards.rule import Example, Rule
+
+RULES = load_rules()
+EXAMPLES = [
+    pytest.param(rule, example, id=f"{rule.id}: {example.name}") for rule in RULES.rules for example in rule.examples
+]
+STATUS = {"fires": "active", "reachable": "reachable", "mitigated": "mitigated", "unknown": "unknown"}
+
+
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES)
+def test_example(rule: Rule, example: Example) -> None:
+    findings = [found for found in evaluate(RULES, subject_of(example.request)) if found.rule == rule.id]
+    if example.outcome == "silent":
+        assert findings == []
+        return
+    (finding,) = findings
+    assert finding.status == STATUS[example.outcome]
+    assert example.level is None or finding.level == example.level
+    assert "(unknown)" not in finding.message + finding.remedy
+    if finding.status == "unknown":
+        assert finding.missing
