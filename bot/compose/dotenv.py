@@ -1,0 +1,179 @@
+"""Environment files: Docker Compose's own dialect.
+
+Double quotes take escapes and variables, single quotes take neither, an unquoted value ends at ` #`; `export` in front and
+`:` for `=` are allowed, and a name alone takes its value from the environment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from bot.compose.scalars import go_quoted
+from bot.compose.template import InvalidTemplate, MissingVariable, Template, compile_template
+
+Lookup = Callable[[str], str | None]
+
+_EXPORT = re.compile(r"export\s+")
+_SPACE = "\t\v\f\r \u0085\u00a0"
+_ANY_SPACE = _SPACE + "\n\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_ESCAPE = re.compile(r'\\(?:[abcfnrtv$"\\]|0\d{0,3})')
+_ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"', "$": "$$"}
+_NAME_MARKS = frozenset("_.-[]")
+
+
+class BadEnvironmentFile(Exception):
+    """Why Compose refuses the file; `line` counts from 1, None where Compose names none."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(f"line {line}: {message}" if line else message)
+        self.line = line
+
+
+class _Values(dict[str, str]):
+    """What variables in a file see: the environment first, then what stands above in the file."""
+
+    def __init__(self, lookup: Lookup, above: dict[str, str]) -> None:
+        super().__init__()
+        self._lookup = lookup
+        self._above = above
+
+    def get(self, key: str, default: object = None) -> str | None:  # type: ignore[override]
+        found = self._lookup(key)
+        return self._above.get(key) if found is None else found
+
+
+def parse(text: str, lookup: Lookup, values: dict[str, str]) -> dict[str, int]:
+    """Adds the variables of a file to `values`; answers the line of each. Raises `BadEnvironmentFile`.
+
+    `lookup` is the environment that bare names and variables in values ask first; then `values` is asked.
+    """
+    return _Parser(text.removeprefix("\ufeff"), lookup, values).run()
+
+
+def parse_raw(text: str, values: dict[str, str], lookup: Lookup) -> dict[str, int]:
+    """The same for `format: raw`: every line is `NAME=value`, as it stands. Raises `BadEnvironmentFile`."""
+    lines: dict[str, int] = {}
+    for number, row in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        row = row.rstrip("\r").lstrip(_ANY_SPACE)
+        if not row or row.startswith("#"):
+            continue
+        name, equals, value = row.partition("=")
+        if not name:
+            raise BadEnvironmentFile(f"no variable name on line '{row}'")
+        if any(character in _ANY_SPACE for character in name):
+            raise BadEnvironmentFile(f"variable '{name}' contains whitespaces")
+        if equals:
+            values[name] = value
+            lines[name] = number
+        elif (inherited := lookup(name)) is not None:
+            values[name] = inherited
+            lines[name] = number
+    return lines
+
+
+class _Parser:
+    def __init__(self, text: str, lookup: Lookup, values: dict[str, str]) -> None:
+        self._text = text
+        self._lookup = lookup
+        self._values = values
+        self._position = 0
+
+    def run(self) -> dict[str, int]:
+        lines: dict[str, int] = {}
+        while self._skip_to_statement():
+            line = self._line()
+            name, inherited = self._name()
+            if " " in name:
+                raise BadEnvironmentFile("key cannot contain a space", line)
+            if inherited:
+                value = self._lookup(name)
+                if value is None:
+                    continue
+            else:
+                value = self._value()
+            self._values[name] = value
+            lines[name] = line
+        return lines
+
+    def _line(self) -> int:
+        return self._text.count("\n", 0, self._position) + 1
+
+    def _skip(self, spaces: str) -> None:
+        while self._text[self._position : self._position + 1] and self._text[self._position] in spaces:
+            self._position += 1
+
+    def _skip_to_statement(self) -> bool:
+        while True:
+            self._skip(_ANY_SPACE)
+            if self._text[self._position : self._position + 1] != "#":
+                return self._position < len(self._text)
+            end = self._text.find("\n", self._position)
+            self._position = len(self._text) if end < 0 else end
+
+    def _name(self) -> tuple[str, bool]:
+        """The name at hand, and whether it stands alone."""
+        export = _EXPORT.match(self._text, self._position)
+        if export:
+            self._position = export.end()
+            self._skip(_SPACE)
+        text, start = self._text, self._position
+        for index in range(start, len(text)):
+            character = text[index]
+            if character in "=:\n":
+                self._position = index + 1
+                self._skip(_SPACE)
+                return text[start:index].rstrip(_ANY_SPACE), character == "\n"
+            if character in _NAME_MARKS or character in _SPACE or character.isalnum():
+                continue
+            row = text[start:].split("\n", 1)[0]
+            message = f"unexpected character {go_quoted(character)} in variable name {go_quoted(row)}"
+            raise BadEnvironmentFile(message, text.count("\n", 0, start) + 1)
+        if start == len(text):
+            raise BadEnvironmentFile("zero length string")
+        # A name alone in the last line, without a line end: Compose reads it as an empty name with the text as its value.
+        return "", False
+
+    def _value(self) -> str:
+        text, start = self._text, self._position
+        quote = text[start : start + 1]
+        if quote not in ("'", '"'):
+            end = text.find("\n", start)
+            end = len(text) if end < 0 else end
+            self._position = min(end + 1, len(text))
+            return self._filled(text[start:end].split(" #", 1)[0].rstrip(_ANY_SPACE))
+        characters: list[str] = []
+        escaped = False
+        for index in range(start + 1, len(text)):
+            character = text[index]
+            if character == quote and not escaped:
+                self._position = index + 1
+                value = "".join(characters)
+                return self._filled(_ESCAPE.sub(_unescape, value)) if quote == '"' else value
+            if character == "\\" and not escaped:
+                escaped = True
+                continue
+            if escaped and character != quote:
+                characters.append("\\")
+            escaped = False
+            characters.append(character)
+        raise BadEnvironmentFile(f"unterminated quoted value {text[start:].split(chr(10), 1)[0]}", text.count("\n") + 1)
+
+    def _filled(self, value: str) -> str:
+        try:
+            template = compile_template(value)
+            return template.fill(_Values(self._lookup, self._values)) if isinstance(template, Template) else template
+        except InvalidTemplate as error:
+            raise BadEnvironmentFile(f"Invalid template: {go_quoted(error.template)}") from None
+        except MissingVariable as error:
+            raise BadEnvironmentFile(str(error)) from None
+
+
+def _unescape(found: re.Match[str]) -> str:
+    sequence = found[0][1:]
+    if sequence[0] != "0":
+        return _ESCAPED.get(sequence, found[0])
+    digits = sequence[1:]
+    if len(digits) != 3 or not all(digit in "01234567" for digit in digits) or int(digits, 8) > 255:
+        return found[0]
+    return chr(int(digits, 8))

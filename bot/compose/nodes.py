@@ -1,0 +1,98 @@
+"""YAML with positions: what a compose file says, before anything is filled in.
+
+A file becomes a tree of `Scalar`, `Sequence` and `Mapping`. Anchors, aliases and merge keys are resolved here, in the way
+in which Docker Compose reads them; `!reset` and `!override` are noted with their paths. A tree never changes: aliases
+share their target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bot.compose.lines import SourceText
+from bot.compose.scalars import Timestamp
+from bot.compose.template import Template
+from bot.provenance import Position, Reason, Word
+
+Path = tuple[str, ...]
+
+
+class Text(str):
+    """A string of a compose, with the scalar that it came from and what interpolation did to it."""
+
+    __slots__ = ("notes", "scalar")
+
+    scalar: Scalar
+    notes: tuple[Reason, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Scalar:
+    """A scalar. `value` is a `Text` for a string; `template` is set when a string has variables to fill in.
+
+    `line` and `column` count from 1 and are those of its first character (the `|` of a block). `style` is YAML's
+    indicator: `'`, `"`, `|`, `>` or "" (plain).
+    """
+
+    value: Text | int | float | bool | Timestamp | None
+    template: Template | None
+    source: SourceText
+    line: int
+    column: int
+    end_line: int
+    style: str
+    word: Word | None = None
+
+    @property
+    def position(self) -> Position:
+        return Position(self.source.path, self.line, self.column)
+
+    def lines(self, text: str) -> tuple[int, ...]:
+        """The file line of each line of the scalar's value `text`."""
+        return self.source.value_lines(self.style, self.line, self.end_line, text)
+
+
+@dataclass(slots=True, eq=False)
+class Sequence:
+    """A list."""
+
+    items: list[Node]
+    source: SourceText
+    line: int
+
+
+@dataclass(slots=True, eq=False)
+class Mapping:
+    """A mapping with string keys; `lines` is the line of each key (of a merged key: where it is written)."""
+
+    entries: dict[str, Node]
+    lines: dict[str, int]
+    source: SourceText
+    line: int
+
+
+Node = Scalar | Sequence | Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One YAML document of a file. `cleared` are the paths that `!reset` or `!override` take out of what was there."""
+
+    root: Node
+    cleared: tuple[Path, ...] = field(default=())
+
+
+def find_line(root: Node, path: Path) -> int | None:
+    """The line of the value at `path`, or of the nearest ancestor that is in this document. None for no part of it."""
+    node: Node = root
+    line: int | None = None
+    for part in path:
+        if isinstance(node, Mapping) and part in node.entries:
+            line = node.lines[part]
+            node = node.entries[part]
+        elif isinstance(node, Sequence) and part.strip("[]").isdigit() and int(part.strip("[]")) < len(node.items):
+            node = node.items[int(part.strip("[]"))]
+            line = node.line
+        else:
+            break
+    return line
