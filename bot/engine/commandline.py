@@ -4,36 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import lru_cache
+from typing import Any
 
-from bot.engine.facts import Facts
+from bot.engine.coercion import (
+    Refusal,
+    check_config,
+    check_field,
+    convert,
+    holds_unknown,
+    read_partly_known,
+)
+from bot.engine.conflicts import conflicts
+from bot.engine.facts import Facts, Flag
 from bot.engine.model import EngineError, Ineffective
+from bot.engine.options import Occurrence, Read, read_options
+from bot.engine.rewriting import Leaf, Token, rewrite
+from bot.engine.settings import Setting
+from bot.engine.unknown import UNKNOWN
 from bot.provenance import Reason, Word
 
+__all__ = ["UNKNOWN", "CommandLine", "Setting", "parse", "unread"]
 
-class _Unknown:
-    """The type of `UNKNOWN`. It has no truth value, so that it is never mistaken for one."""
+OTHER_COMMANDS = frozenset(
+    {"bench", "chat", "collect-env", "complete", "launch", "run-batch", "snapshot", "help", "-h", "--help"}
+)
+"""What `vllm` can do besides serving."""
 
-    __slots__ = ()
+SPECULATION = {"spec_method": "method", "spec_model": "model", "spec_tokens": "num_speculative_tokens"}
+"""Flags that are short for keys of the speculative configuration."""
 
-    def __repr__(self) -> str:
-        return "UNKNOWN"
-
-    def __bool__(self) -> bool:
-        raise TypeError("UNKNOWN is neither true nor false")
-
-
-UNKNOWN: Final = _Unknown()
-"""The value of a setting whose word holds a symbol, or that an unknown word may have overridden."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """An explicit value. `argument` is the argument as it was written."""
-
-    value: object
-    because: tuple[Reason, ...]
-    argument: str
+READ_BY_ENGINE = {"speculative_config": "SpeculativeConfig", "diffusion_config": "DiffusionConfig"}
+"""Settings that the parser takes as any JSON, and the class that the engine makes of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,9 @@ class CommandLine:
     """What a command line says.
 
     `settings` holds explicit settings only, by `EngineArgs` name (`kv_cache_dtype`, `compilation_config` → dict).
-    `nested` has each key of a JSON setting, dotted (`speculative_config.method`). `open` is True when an unquoted
-    unknown may hold any further argument: then a setting that is not there may still be set.
+    Members of enums are given by name. `nested` has each key of a JSON setting, dotted (`speculative_config.method`).
+    `open` is True when an unquoted unknown may hold any further argument: then a setting that is not there may still
+    be set.
     """
 
     settings: Mapping[str, Setting]
@@ -58,10 +61,268 @@ def parse(
     """Read what follows `vllm` (`serve …`) or the server module (no `serve`).
 
     `files` are configuration files by path. A `--config` that is not among them may set anything, unless
-    `all_files` says that there are no others: then it is an error. Settings are empty when there are errors that
-    stop the parser.
+    `all_files` says that there are no others: then it is an error. Settings are empty when the parser does not
+    get as far as reading flags.
     """
-    raise NotImplementedError
+    if argv and argv[0].text in OTHER_COMMANDS:
+        word = argv[0]
+        return CommandLine({}, (EngineError("conflict", word.text, f"`{word.text}` is not a server", word.because),))
+    rewritten = rewrite(argv, facts, files or {}, all_files)
+    if rewritten.stopped:
+        return CommandLine({}, tuple(rewritten.errors), tuple(rewritten.ineffective))
+    read = read_options(rewritten.tokens, facts)
+    serve = bool(argv) and argv[0].text == "serve"
+    return _Assembly(facts, read, serve, rewritten.ineffective).finish()
+
+
+class _Assembly:
+    def __init__(self, facts: Facts, read: Read, serve: bool, ineffective: list[Ineffective]) -> None:
+        self.facts = facts
+        self.read = read
+        self.serve = serve
+        self.errors = list(read.errors)
+        self.ineffective = list(ineffective)
+        self.settings: dict[str, Setting] = {}
+        self.nested: dict[str, Setting] = {}
+
+    def finish(self) -> CommandLine:
+        for index, occurrence in enumerate(self.read.occurrences):
+            self.use(index, occurrence)
+        self.place_model()
+        self.merge_speculation()
+        for dest, config in READ_BY_ENGINE.items():
+            if dest in self.settings:
+                self.check_engine_config(dest, config)
+        opened = self.read.open_token is not None
+        self.errors += conflicts(self.settings, self.nested, self.facts, opened)
+        return CommandLine(self.settings, tuple(self.errors), tuple(self.ineffective), opened, self.nested)
+
+    # -- one flag
+
+    def use(self, index: int, occurrence: Occurrence) -> None:
+        flag = occurrence.flag
+        if flag.action == "help":
+            return
+        because, argument = _written(occurrence)
+        try:
+            value = self.value(occurrence)
+        except Refusal as refusal:
+            self.errors.append(
+                EngineError("invalid-value", argument, f"argument {occurrence.option}: {refusal}", because)
+            )
+            return
+        leaves = occurrence.values[0].group if occurrence.values else ()
+        if flag.dest == "config":
+            message = "a configuration file is only read when `--config` and its name are two arguments"
+            self.ineffective.append(Ineffective("ignored", argument, "config", message, because))
+        if self.read.open_token is not None and (index < self.read.opened or isinstance(value, dict)):
+            value, because = UNKNOWN, (*because, *self.read.open_token.because)
+        elif isinstance(value, dict) and any(token.symbols for token in occurrence.values):
+            because = (*because, _one_value_each(occurrence.values))
+        self.store(flag.dest, Setting(value, because, argument), leaves)
+
+    def value(self, occurrence: Occurrence) -> Any:
+        """What a flag sets. Raises `Refusal`."""
+        flag, values = occurrence.flag, occurrence.values
+        match flag.action:
+            case "store_true" | "store_false":
+                return flag.action == "store_true"
+            case "boolean":
+                return occurrence.option not in flag.inverses
+        if not values:
+            return flag.const
+        if flag.action == "custom":
+            known = all(not token.symbols for token in values)
+            return [token.text for token in values] if known else UNKNOWN
+        read = [self.word(flag, token) for token in values]
+        if flag.nargs in (None, "?"):
+            result: Any = read[0]
+        else:
+            result = UNKNOWN if any(item is UNKNOWN for item in read) else read
+        if flag.action == "append":
+            before = self.settings.get(flag.dest)
+            earlier = before.value if before is not None else []
+            result = UNKNOWN if UNKNOWN in (earlier, result) else [*earlier, result]  # type: ignore[misc]
+        return _engine_value(self.facts, flag, result)
+
+    def word(self, flag: Flag, token: Token) -> Any:
+        """The value of one word, checked against the flag's choices. Raises `Refusal`."""
+        if token.symbols or token.open:
+            if not flag.converter.startswith(("config:", "json", "dict")):
+                return UNKNOWN
+            value = read_partly_known(token.text, token.symbols)
+            return _checked_config(self.facts, flag, value)
+        if token.group and holds_unknown(token.value) and flag.converter.startswith(("config:", "json", "dict")):
+            return _checked_config(self.facts, flag, token.value)
+        value, refusal = _converted(self.facts, flag, token.text)
+        if refusal is not None:
+            raise refusal
+        return value
+
+    def store(self, dest: str, setting: Setting, leaves: tuple[Leaf, ...]) -> None:
+        before = self.settings.get(dest)
+        if before is not None and before.value is not UNKNOWN and before.value != setting.value:
+            self.overridden(dest, before, setting)
+        self.settings[dest] = setting
+        if before is not None and isinstance(before.value, dict):
+            for name in [name for name in self.nested if name.startswith(f"{dest}.")]:
+                del self.nested[name]
+        if isinstance(setting.value, dict):
+            self.spread(dest, (), setting.value, setting, leaves)
+
+    def overridden(self, dest: str, before: Setting, after: Setting) -> None:
+        if self.facts.dests[dest].action == "append":
+            return
+        message = f"`{before.argument}` is overridden by `{after.argument}`"
+        if isinstance(before.value, dict) and isinstance(after.value, dict):
+            lost = [key for key, value in before.value.items() if after.value.get(key, UNKNOWN) != value]
+            if not lost:
+                return
+            message = f"`{after.argument}` replaces `{before.argument}` as a whole: {', '.join(lost)} is lost"
+        self.ineffective.append(
+            Ineffective("overridden", before.argument, dest, message, (*before.because, *after.because))
+        )
+
+    def spread(
+        self, dest: str, path: tuple[str, ...], value: Mapping[str, Any], setting: Setting, leaves: tuple[Leaf, ...]
+    ) -> None:
+        """Give each key of a JSON setting its own reasons."""
+        for key, inner in value.items():
+            keys = (*path, key)
+            if isinstance(inner, dict) and inner:
+                self.spread(dest, keys, inner, setting, leaves)
+                continue
+            leaf = _leaf(leaves, keys)
+            because, argument = (leaf.because, leaf.argument) if leaf else (setting.because, setting.argument)
+            self.nested[f"{dest}.{'.'.join(keys)}"] = Setting(inner, because, argument)
+
+    # -- all flags together
+
+    def place_model(self) -> None:
+        """The positional wins over `--model`; the server module never reads it."""
+        token = self.read.model
+        if token is None:
+            return
+        if not self.serve:
+            message = "the server module takes its model from `--model` only, and ignores this word"
+            self.ineffective.append(Ineffective("ignored", token.written, "model", message, token.because))
+            return
+        value = UNKNOWN if token.symbols or token.open else token.text
+        setting = Setting(value, token.because, token.written)
+        before = self.settings.get("model")
+        if before is not None and before.value != value:
+            self.overridden("model", before, setting)
+        self.settings["model"] = setting
+
+    def merge_speculation(self) -> None:
+        """`--spec-method` and its like, as keys of the speculative configuration."""
+        given = [(dest, self.settings[dest]) for dest in SPECULATION if dest in self.settings]
+        given = [(dest, setting) for dest, setting in given if setting.value is not None]
+        if not given:
+            return
+        whole = self.settings.get("speculative_config")
+        if whole is not None and whole.value is UNKNOWN:
+            return
+        keys: dict[str, Any] = dict(whole.value) if whole is not None and isinstance(whole.value, dict) else {}
+        because = whole.because if whole is not None else ()
+        argument = whole.argument if whole is not None else ""
+        for dest, setting in given:
+            key = SPECULATION[dest]
+            if key in keys:
+                message = f"`{setting.argument}` and {key} in `{argument}` are mutually exclusive"
+                self.errors.append(EngineError("conflict", setting.argument, message, setting.because))
+                return
+            keys[key] = setting.value
+            self.nested[f"speculative_config.{key}"] = setting
+            because, argument = (*because, *setting.because), f"{argument} {setting.argument}".strip()
+        self.settings["speculative_config"] = Setting(keys, because, argument)
+
+    def check_engine_config(self, dest: str, config: str) -> None:
+        """Check what the parser took as it was. Hyphens in its keys are underscores from 0.26.0 on."""
+        setting = self.settings[dest]
+        if setting.value is UNKNOWN or setting.value is None:
+            return
+        value = setting.value
+        if dest == "speculative_config" and self.facts.rules["spec_hyphens"] and isinstance(value, dict):
+            renamed = {key.replace("-", "_"): inner for key, inner in value.items()}
+            if list(renamed) != list(value):
+                self.rename(dest, value)
+            value = renamed
+        try:
+            value = check_config(value, config, self.facts, json_mode=False)
+        except Refusal as refusal:
+            where = self.nested.get(f"{dest}.{refusal.path}", setting)
+            self.errors.append(EngineError("invalid-value", where.argument, f"{dest}: {refusal}", where.because))
+            return
+        self.settings[dest] = Setting(value, setting.because, setting.argument)
+        for key, inner in value.items() if isinstance(value, dict) else ():
+            before = self.nested.get(f"{dest}.{key}")
+            if before is not None and before.value is not UNKNOWN:
+                self.nested[f"{dest}.{key}"] = Setting(inner, before.because, before.argument)
+
+    def rename(self, dest: str, value: Mapping[str, Any]) -> None:
+        for key in value:
+            for name in [n for n in self.nested if n == f"{dest}.{key}" or n.startswith(f"{dest}.{key}.")]:
+                rest = name.removeprefix(f"{dest}.{key}")
+                self.nested[f"{dest}.{key.replace('-', '_')}{rest}"] = self.nested.pop(name)
+
+
+def _written(occurrence: Occurrence) -> tuple[tuple[Reason, ...], str]:
+    """The reasons for a flag and its words, and the argument as it was written."""
+    token, values = occurrence.token, occurrence.values
+    if not values or values[0].written == token.written:
+        return token.because, token.written
+    because = token.because
+    for value in values:
+        if value.because != because and value.because:
+            because = tuple(dict.fromkeys((*because, *value.because)))
+    return because, " ".join((token.written, *(value.written for value in values)))
+
+
+def _leaf(leaves: tuple[Leaf, ...], keys: tuple[str, ...]) -> Leaf | None:
+    """The last dotted argument that says something of a key."""
+    for leaf in reversed(leaves):
+        if leaf.keys == keys[: len(leaf.keys)]:
+            return leaf
+    return None
+
+
+def _one_value_each(tokens: Sequence[Token]) -> Reason:
+    names = ", ".join(dict.fromkeys(symbol for token in tokens for symbol in token.symbols))
+    place = tokens[0].because[0] if tokens[0].because else None
+    path, line = (place.path, place.line) if place else ("", None)
+    return Reason("assumption", path, line, f"{names} stands for one value inside the JSON text")
+
+
+@lru_cache(maxsize=8192)
+def _converted(facts: Facts, flag: Flag, text: str) -> tuple[Any, Refusal | None]:
+    """A word's value, or why it is refused. The same words come again in every world of a compose."""
+    try:
+        if flag.optional and text in ("", "None"):
+            value: Any = None
+        else:
+            value = _checked_config(facts, flag, convert(flag.converter, text, facts))
+        if flag.choices is not None and value not in flag.choices:
+            raise Refusal(f"invalid choice: {text!r} (choose from {', '.join(map(repr, flag.choices))})")
+    except Refusal as refusal:
+        return None, refusal
+    return value, None
+
+
+def _checked_config(facts: Facts, flag: Flag, value: Any) -> Any:
+    if not flag.converter.startswith("config:"):
+        return value
+    return check_config(value, flag.converter.removeprefix("config:"), facts)
+
+
+def _engine_value(facts: Facts, flag: Flag, value: Any) -> Any:
+    """A value as the configuration field behind the flag takes it. Raises `Refusal`."""
+    if value is None or value is UNKNOWN or flag.dest in READ_BY_ENGINE or flag.converter.startswith("config:"):
+        return value
+    declared = facts.field(flag.field) if flag.field else None
+    if declared is None or flag.converter == "opaque" or flag.dest in SPECULATION:
+        return value
+    return check_field(value, declared, facts)
 
 
 def unread(environment: Mapping[str, Word], facts: Facts) -> tuple[Ineffective, ...]:

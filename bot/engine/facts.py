@@ -21,7 +21,7 @@ Type = list[Any]
 """Alternatives, each a word (`"int"`) or a list (`["list", TYPE]`); see `bot.learn.values`."""
 
 
-class UnknownRelease(Exception):
+class UnknownReleaseError(Exception):
     """There is no file of facts for a release."""
 
 
@@ -40,13 +40,13 @@ class Fact:
         return not self.computed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Flag:
     """One flag, as the release registers it with argparse.
 
     `action`: "store", "store_true", "boolean" (`--x`, `--no-x`), "append", "custom".
-    `converter`: how a word becomes a value: "str", "int", "float", "human_int", "human_int_or_auto", "json", "dict", "dict_or_str", "lower_underscore", "config:NAME",
-    "opaque" (code of the release that is not modelled); `optional` adds that an empty word or "None" is None.
+    `converter`: how a word becomes a value: "str", "int", "float", "human_int", "human_int_or_auto", "json", "dict",
+    "dict_or_str", "lower_underscore", "config:NAME", "opaque" (code of the release that is not modelled); `optional` adds that an empty word or "None" is None.
     `nargs` is None (one word), "?", "+", or a number. `choices` is None when any value will do or when they are
     not known. `inverses` are the options that set False. `field` is the configuration field behind it
     (`CacheConfig.cache_dtype`).
@@ -92,7 +92,7 @@ class Config:
     fields: Mapping[str, Field]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Facts:
     """A release. Cheap to make: tables are built when they are first asked for."""
 
@@ -275,17 +275,17 @@ def _field(name: str, entry: Mapping[str, Any], path: str) -> Field:
 
 @lru_cache(maxsize=64)
 def load(version: str) -> Facts:
-    """The facts of a release. Raises `UnknownRelease`."""
+    """The facts of a release. Raises `UnknownReleaseError`."""
     if version not in releases():
-        raise UnknownRelease(version)
+        raise UnknownReleaseError(version)
     return from_text((RELEASES / f"{version}.json").read_text(encoding="utf-8"))
 
 
 def from_text(text: str) -> Facts:
-    """The facts in a release file's text. Raises `UnknownRelease` when it is of another schema."""
+    """The facts in a release file's text. Raises `UnknownReleaseError` when it is of another schema."""
     raw = json.loads(text)
     if raw.get("schema") != SCHEMA:
-        raise UnknownRelease(f"{raw.get('release')}: the file is of schema {raw.get('schema')}, not {SCHEMA}")
+        raise UnknownReleaseError(f"{raw.get('release')}: the file is of schema {raw.get('schema')}, not {SCHEMA}")
     return Facts(raw["release"], raw)
 
 
