@@ -1,1 +1,48 @@
+"""The repository's own knowledge: configuration, profiles, patches, slugs and the headers of its composes."""
 
+from bot.catalog.configuration import read_configuration
+from bot.catalog.hardware import hardware_for
+from bot.catalog.header import read_header
+from bot.catalog.model import (
+    Acceptance,
+    Attribution,
+    Catalog,
+    Configuration,
+    EngineProfile,
+    HardwareProfile,
+    Header,
+    ImageDeclaration,
+    ModelProfile,
+    Patch,
+    Problem,
+    SeamDeclaration,
+)
+from bot.catalog.models import model_for
+from bot.catalog.overlays import WiredPatch, overlays_for
+from bot.catalog.patches import load_bearing_for
+from bot.catalog.reading import read_catalog
+from bot.catalog.registry import slugs_of
+
+__all__ = [
+    "Acceptance",
+    "Attribution",
+    "Catalog",
+    "Configuration",
+    "EngineProfile",
+    "HardwareProfile",
+    "Header",
+    "ImageDeclaration",
+    "ModelProfile",
+    "Patch",
+    "Problem",
+    "SeamDeclaration",
+    "WiredPatch",
+    "hardware_for",
+    "load_bearing_for",
+    "model_for",
+    "overlays_for",
+    "read_catalog",
+    "read_configuration",
+    "read_header",
+    "slugs_of",
+]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields, is_dataclass
 
 from bot.provenance import Position, Reason
 
@@ -13,7 +12,9 @@ from bot.provenance import Position, Reason
 class ModelProfile:
     """A model as the repository describes it. Layer counts are None when the profile does not state them.
 
-    `weights` are the path fragments under which composes name the model (`qwen3.6-27b-nvfp4`), longest first.
+    `weights` are the path fragments under which composes name the model (`qwen3.6-27b-nvfp4`), longest first, and
+    `repositories` the hub names (`nvidia/Qwen3.6-27B-NVFP4`). `assumed` names those of the fields that rest on the
+    family's name alone; what the profile states otherwise is certain.
     """
 
     id: str
@@ -24,11 +25,13 @@ class ModelProfile:
     weights: tuple[str, ...]
     because: Mapping[str, tuple[Reason, ...]]
     position: Position
+    repositories: tuple[str, ...] = ()
+    assumed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class EngineProfile:
-    """An engine as the repository describes it; `image` is its pin (`install.spec`)."""
+    """An engine as the repository describes it; `image` is its pin (`install.spec`), None when no image is used."""
 
     id: str
     image: str | None
@@ -37,11 +40,12 @@ class EngineProfile:
 
 @dataclass(frozen=True, slots=True)
 class HardwareProfile:
-    """A card; `sm` is its compute capability times ten (12.0 is 120)."""
+    """A card; `sm` is its compute capability times ten (12.0 is 120), `names` what people call it."""
 
     id: str
     sm: int | None
     position: Position
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,11 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """An entry of `patches.yml`. `upstream` are normal references (`vllm-project/vllm#48375`) that it stands for."""
+    """An entry of `patches.yml`.
+
+    `upstream` are normal references (`vllm-project/vllm#48375`) that it stands for. `files` are paths of the
+    repository, files or folders; `script` is the one that is run, where the entry says so.
+    """
 
     id: str
     files: tuple[str, ...]
@@ -68,16 +76,23 @@ class Patch:
     drop_when: str | None
     deprecated: bool
     position: Position
+    script: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the leading comments of a compose declare (`# Engine-profile: vllm-stable`), key in lower case."""
+    """What the leading comments of a compose declare (`# Engine-profile: vllm-stable`), key in lower case.
+
+    `comments` are all comments of the file, leading or not, with their lines. `slug` is the repository's name for
+    the compose, where the leading comments run exactly one.
+    """
 
     values: Mapping[str, tuple[str, Position]]
     comments: tuple[tuple[int, str], ...] = ()
+    slug: str | None = None
 
     def get(self, key: str) -> str | None:
+        """The value of a key, in any case; None when the header does not have it."""
         found = self.values.get(key.lower())
         return found[0] if found else None
 
@@ -90,6 +105,30 @@ class ImageDeclaration:
     release: str | None
     contains: tuple[str, ...]
     adds: tuple[str, ...]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class SeamDeclaration:
+    """`seams:` of the configuration: a variable that a launcher (`set_by`) sets by itself, and to which values."""
+
+    values: tuple[str, ...]
+    set_by: str | None
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """`accept:` of the configuration: a ruling of the maintainers on a rule, until `upstream` is pinned.
+
+    `composes` are slugs, paths or globs; empty means all. `kind` is "accepted-risk" or "inherit-only".
+    """
+
+    rule: str
+    composes: tuple[str, ...]
+    reason: str
+    upstream: tuple[str, ...]
+    kind: str
     position: Position
 
 
@@ -108,13 +147,18 @@ class Configuration:
     composes: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     images: Mapping[str, ImageDeclaration] = field(default_factory=dict)
-    seams: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    seams: Mapping[str, SeamDeclaration] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    accepted: tuple[Acceptance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Everything above, for one state of a repository."""
+    """Everything above, for one state of a repository.
+
+    `slugs` maps each slug of the repository's registry to the composes that it names. `problems` holds those of the
+    configuration too.
+    """
 
     configuration: Configuration
     models: tuple[ModelProfile, ...]
@@ -123,3 +167,21 @@ class Catalog:
     patches: tuple[Patch, ...]
     slugs: Mapping[str, tuple[str, ...]]
     problems: tuple[Problem, ...] = ()
+
+    def without_positions(self) -> object:
+        """What the catalog says, wherever it says it: equal before and after a change that only moves lines."""
+        return _unplaced(self)
+
+
+def _unplaced(value: object) -> object:
+    if isinstance(value, Position):
+        return value.path
+    if isinstance(value, Reason):
+        return (value.kind, value.path, value.text)
+    if is_dataclass(value) and not isinstance(value, type):
+        return tuple(_unplaced(getattr(value, part.name)) for part in fields(value))
+    if isinstance(value, Mapping):
+        return {key: _unplaced(part) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_unplaced(part) for part in value)
+    return value

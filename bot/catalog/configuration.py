@@ -1,0 +1,145 @@
+"""`.github/seamguard.yml`: what a repository tells Seamguard about itself.
+
+```yaml
+composes: ["deploy/**/*.yml"]           # default: every file that looks like a compose
+ignore: ["**/_archive/**"]
+images:
+  ghcr.io/x/y@sha256:…: {release: "0.25.1", contains: ["vllm#46324"], adds: [nvfp4-kv-route]}
+seams:                                  # what a launcher sets by itself
+  NVLINK_MODE: {values: ["0", "1"], set_by: scripts/launch.sh}
+accept:                                 # rulings, each with its reason and the fix that ends it
+  - {rule: mtp-prefix-cache-hybrid, composes: [vllm/dual], reason: at the user's own risk, upstream: "vllm#48375"}
+```
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+from bot.catalog.document import NotYaml, Value, parse
+from bot.catalog.model import Acceptance, Configuration, ImageDeclaration, Problem, SeamDeclaration
+from bot.provenance import Position
+from bot.references import normalise
+from bot.tree import Tree, UnreadableFile
+
+PATH = ".github/seamguard.yml"
+
+_KEYS = ("composes", "ignore", "images", "seams", "accept")
+_IMAGE_KEYS = ("release", "contains", "adds")
+_SEAM_KEYS = ("values", "set_by")
+_ACCEPT_KEYS = ("rule", "composes", "reason", "upstream", "kind")
+_KINDS = ("accepted-risk", "inherit-only")
+
+
+def read_configuration(tree: Tree) -> Configuration:
+    """The configuration of a repository; what is wrong with it is in `problems`, and the rest of it counts."""
+    try:
+        text = tree.read(PATH)
+    except UnreadableFile as error:
+        return Configuration(problems=(Problem(error.message, Position(PATH, 1)),))
+    if text is None:
+        return Configuration()
+    try:
+        root = parse(text, PATH)
+    except NotYaml as error:
+        return Configuration(problems=(Problem(f"not YAML: {error.message}", Position(PATH, error.line)),))
+    return _Reader().read(root) if root else Configuration()
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def read(self, root: Value) -> Configuration:
+        fields = self._mapping(root, _KEYS, "the configuration")
+        return Configuration(
+            composes=self._texts(fields, "composes"),
+            ignore=self._texts(fields, "ignore"),
+            images={image: self._image(image, value) for image, value in self._entries(fields, "images")},
+            seams={name: self._seam(value) for name, value in self._entries(fields, "seams")},
+            accepted=tuple(self._acceptances(fields)),
+            problems=tuple(self.problems),
+        )
+
+    def _image(self, image: str, value: Value) -> ImageDeclaration:
+        fields = self._mapping(value, _IMAGE_KEYS, f"the image {image}")
+        release = self._text(fields, "release")
+        return ImageDeclaration(
+            image=image,
+            release=release.removeprefix("v") if release else None,
+            contains=self._references(fields, "contains"),
+            adds=self._texts(fields, "adds"),
+            position=value.position,
+        )
+
+    def _seam(self, value: Value) -> SeamDeclaration:
+        if not value.is_mapping:
+            return SeamDeclaration(value.texts, None, value.position)
+        fields = self._mapping(value, _SEAM_KEYS, "a seam")
+        return SeamDeclaration(self._texts(fields, "values"), self._text(fields, "set_by"), value.position)
+
+    def _acceptances(self, fields: Mapping[str, Value]) -> Iterable[Acceptance]:
+        for value in fields["accept"].children if "accept" in fields else ():
+            entry = self._mapping(value, _ACCEPT_KEYS, "an entry of accept")
+            rule, reason = self._text(entry, "rule"), self._text(entry, "reason")
+            upstream = self._references(entry, "upstream")
+            kind = self._text(entry, "kind") or _KINDS[0]
+            if kind not in _KINDS:
+                self._problem(f"kind is {kind!r}, not one of {', '.join(_KINDS)}", entry["kind"].position)
+            elif rule is None or reason is None or not upstream:
+                self._problem("an entry of accept needs a rule, a reason and an upstream reference", value.position)
+            else:
+                composes = self._texts(entry, "composes")
+                yield Acceptance(rule, composes, reason, upstream, kind, value.position)
+
+    def _mapping(self, value: Value, known: tuple[str, ...], what: str) -> dict[str, Value]:
+        if not value.is_mapping:
+            self._problem(f"{what} is not a mapping", value.position)
+            return {}
+        for key, position in value.written_keys():
+            if key not in (*known, "<<"):
+                near = difflib.get_close_matches(key, known, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+                self._problem(f"unknown key {key[:80]!r} in {what}: {hint}", position)
+        return value.fields()
+
+    def _entries(self, fields: Mapping[str, Value], key: str) -> Iterable[tuple[str, Value]]:
+        value = fields.get(key)
+        if value is None:
+            return ()
+        if not value.is_mapping:
+            if value.children:
+                self._problem(f"{key} is not a mapping", value.position)
+            return ()
+        return value.fields().items()
+
+    def _texts(self, fields: Mapping[str, Value], key: str) -> tuple[str, ...]:
+        value = fields.get(key)
+        if value is None:
+            return ()
+        if any(child.text is None for child in value.children):
+            self._problem(f"{key} is not a list of texts", value.position)
+        return value.texts
+
+    def _text(self, fields: Mapping[str, Value], key: str) -> str | None:
+        value = fields.get(key)
+        if value is None:
+            return None
+        if value.text is None:
+            self._problem(f"{key} is not a text", value.position)
+        return value.text or None
+
+    def _references(self, fields: Mapping[str, Value], key: str) -> tuple[str, ...]:
+        references = []
+        for text in self._texts(fields, key):
+            reference = normalise(text)
+            if reference is None:
+                hint = "write it as owner/repository#number"
+                self._problem(f"{text[:80]!r} is no upstream reference: {hint}", fields[key].position)
+            else:
+                references.append(reference)
+        return tuple(references)
+
+    def _problem(self, message: str, position: Position) -> None:
+        self.problems.append(Problem(message, position))

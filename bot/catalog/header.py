@@ -1,0 +1,76 @@
+"""What a compose says about itself in comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bot.catalog.model import Header
+from bot.provenance import Position
+
+MAX_VALUE = 4000
+"""Characters of a header value, its continuation lines joined: more is an essay, not a value."""
+
+_COMMENT = re.compile(r"(?:^|(?<=\s))#+(.*)$")
+_KEY = re.compile(r"([A-Za-z][A-Za-z0-9]*(?:[ _-][A-Za-z0-9]+){0,3})\s*:(?:\s+(\S.*))?")
+_RULE = re.compile(r"[-=*_~#─═]{3,}")
+_RUN = re.compile(
+    r"(?<![\w./-])(?:\S*/)?(?:switch|launch|serve|start|run|up|deploy)[\w-]*\.sh[ \t]+"
+    r"([A-Za-z0-9][\w.-]*/[\w-][\w.-]*)(?![\w/])"
+)
+
+
+def read_header(text: str, path: str) -> Header:
+    """The keys of the leading comments, and all comments.
+
+    A value goes on over the following lines that are indented deeper than its key. Of equal keys the first counts.
+    """
+    values: dict[str, tuple[str, Position]] = {}
+    leading = list(_leading(text))
+    for key, value, line in _entries(leading):
+        values.setdefault(key.lower(), (value, Position(path, line)))
+    slugs = {match.removesuffix(".") for _, comment in leading for match in _RUN.findall(comment)}
+    slugs = {slug for slug in slugs if not slug.endswith((".yml", ".yaml", ".sh", ".py"))}
+    return Header(values, tuple(_comments(text)), slugs.pop() if len(slugs) == 1 else None)
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if "#" in line and (match := _COMMENT.search(line)):
+            yield number, match[1].strip()
+
+
+def _leading(text: str) -> Iterator[tuple[int, str]]:
+    """(line, comment) of each line before the first that is neither comment nor empty; empty lines are empty."""
+    start = 0
+    number = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        number += 1
+        line = text[start:end].strip().removeprefix("\ufeff")
+        start = end + 1
+        if line.startswith("#"):
+            yield number, line[1:]
+        elif not line or line == "---":
+            yield number, ""
+        else:
+            return
+
+
+def _entries(lines: list[tuple[int, str]]) -> Iterator[tuple[str, str, int]]:
+    key, parts, line, indent = "", [""], 0, 0
+    for number, comment in lines:
+        body = comment.lstrip("# \t")
+        depth = len(comment) - len(body)
+        if key and body and depth > indent and not _RULE.match(body):
+            parts.append(body.rstrip())
+            continue
+        if key:
+            yield key, " ".join(part for part in parts if part)[:MAX_VALUE], line
+        match = _KEY.fullmatch(body.rstrip())
+        key = match[1] if match else ""
+        if match:
+            parts, line, indent = [match[2] or ""], number, depth
+    if key:
+        yield key, " ".join(part for part in parts if part)[:MAX_VALUE], line
