@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from bot.cli.batch import BadRequest
 from bot.engine.model import PROPERTIES, Certainty, Pin, Property, Value
 from bot.hazards.evaluation import evaluate
 from bot.hazards.loader import load_rules
@@ -33,12 +34,8 @@ SYNONYMS = {
 STOCK_REPOSITORY = "vllm/vllm-openai"
 
 
-class BadRequestError(Exception):
-    """A request that has no meaning; the message says which part."""
-
-
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The findings on the service that a request describes, as `audit` gives them. Raises `BadRequestError`."""
+    """The findings on the service that a request describes, as `audit` gives them. Raises `BadRequest`."""
     findings = evaluate(load_rules(), subject_of(request))
     return {"id": request.get("id"), "findings": [finding_json(finding) for finding in findings]}
 
@@ -57,7 +54,7 @@ def subject_of(request: Mapping[str, Any]) -> Subject:
 def _situation(request: Mapping[str, Any], world: Any, path: str) -> Situation:
     """One world. What it does not say itself is as in the request."""
     if not isinstance(world, Mapping):
-        raise BadRequestError("a world is an object: {env, properties}")
+        raise BadRequest("a world is an object: {env, properties}")
     said = {**request, **{key: value for key, value in world.items() if key != "properties"}}
     pin = _pin(said)
     return Situation(
@@ -87,7 +84,7 @@ def _pin(said: Mapping[str, Any]) -> Pin:
     release = said.get("release") or details.get("release")
     text = str(release).strip().removeprefix("v") if release else None
     if text is not None and release_numbers(text) is None:
-        raise BadRequestError(f"not a release: {release!r}")
+        raise BadRequest(f"not a release: {release!r}")
     why = "" if text else "the request names no release"
     return Pin(name, text, why=why, stock=None if stock is None else bool(stock), contains=contains, adds=adds)
 
@@ -109,7 +106,7 @@ def _properties(said: Mapping[str, Any]) -> dict[str, Property]:
     """Properties by any of their names, flat or nested. Names that no rule could read are let through unread."""
     given = said.get("properties") or {}
     if not isinstance(given, Mapping):
-        raise BadRequestError("`properties` is an object")
+        raise BadRequest("`properties` is an object")
     return {name: _property(name, value) for name, value in _flat(given)}
 
 
@@ -127,7 +124,7 @@ def _property(name: str, given: Any) -> Property:
         return Property(_value(name, given), "certain", ())
     certainty: Certainty = given.get("certainty", "certain" if "value" in given else "unknown")
     if certainty not in ("certain", "assumed", "unknown"):
-        raise BadRequestError(f"{name}: no certainty {certainty!r}")
+        raise BadRequest(f"{name}: no certainty {certainty!r}")
     because = tuple(_reason(item) for item in given.get("because") or ())
     if certainty == "unknown" or "value" not in given:
         return Property(None, "unknown", because)
@@ -137,7 +134,7 @@ def _property(name: str, given: Any) -> Property:
 def _value(name: str, given: Any) -> Value:
     """A value in the properties' own spelling: modes are upper case, and every MTP alias means `mtp`."""
     if given is not None and not isinstance(given, str | int | float | bool):
-        raise BadRequestError(f"{name}: a single value is expected")
+        raise BadRequest(f"{name}: a single value is expected")
     if isinstance(given, str) and name.startswith("cudagraph_mode"):
         return given.upper()
     if isinstance(given, str) and name == "spec_decode.method" and given.endswith("_mtp"):
@@ -168,7 +165,7 @@ def _overlay(given: Any) -> Overlay:
 def _observation(given: Any, path: str) -> Observation:
     """Fields may stand below `fields`, or beside `kind`."""
     if not isinstance(given, Mapping) or not isinstance(given.get("kind"), str):
-        raise BadRequestError("an observation is an object with a `kind`")
+        raise BadRequest("an observation is an object with a `kind`")
     named = {"kind", "cause", "path", "line", "fields", "because"}
     fields = {**{key: value for key, value in given.items() if key not in named}, **(given.get("fields") or {})}
     cause = given.get("cause") or next((fields[key] for key in ("name", "argument", "kind") if key in fields), "")
@@ -190,7 +187,7 @@ def _capability(given: Any) -> int:
     major, dot, minor = text.partition(".")
     digits = f"{major}{minor[:1]}" if dot else text.rstrip("a")
     if not digits.isascii() or not digits.isdigit() or len(digits) > 4:
-        raise BadRequestError(f"not a compute capability: {given!r}")
+        raise BadRequest(f"not a compute capability: {given!r}")
     return int(digits)
 
 
@@ -201,7 +198,7 @@ def _references(said: Mapping[str, Any], key: str) -> tuple[str, ...]:
 def _reference(given: Any) -> str:
     found = normalise(given) if isinstance(given, str | int) else None
     if found is None:
-        raise BadRequestError(f"not an upstream reference: {given!r}")
+        raise BadRequest(f"not an upstream reference: {given!r}")
     return found
 
 
@@ -216,5 +213,5 @@ def _list(said: Mapping[str, Any], key: str) -> list[Any]:
 def _strings(said: Mapping[str, Any], key: str) -> dict[str, str]:
     given = said.get(key) or {}
     if not isinstance(given, Mapping):
-        raise BadRequestError(f"`{key}` is an object of texts")
+        raise BadRequest(f"`{key}` is an object of texts")
     return {str(name): "" if value is None else str(value) for name, value in given.items()}

@@ -91,7 +91,8 @@ def evaluate(rules: Rules, subject: Subject) -> tuple[Finding, ...]:
             findings.append(finding_of(rules, rule, subject, verdict))
     for rule in rules.over_observations:
         findings += [finding_of(rules, rule, subject, verdict) for verdict in _observed(rule, worlds, others)]
-    return tuple(sorted(findings, key=lambda finding: finding.rule))
+    wanted = findings if rules.reported is None else [found for found in findings if found.rule in rules.reported]
+    return tuple(sorted(wanted, key=lambda finding: finding.rule))
 
 
 def _observed(rule: Rule, worlds: _Worlds, others: _Others) -> Iterator[Verdict]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -115,11 +115,12 @@ class Rule:
 
 @dataclass(frozen=True)
 class Rules:
-    """All rules, and what they share."""
+    """All rules, and what they share. `reported` are those whose findings are wanted; None means all."""
 
     rules: tuple[Rule, ...]
     upstream: Upstream
     vocabulary: Vocabulary
+    reported: frozenset[str] | None = None
     named: Mapping[str, Rule] = field(init=False)
     over_properties: tuple[Rule, ...] = field(init=False)
     over_observations: tuple[Rule, ...] = field(init=False)
@@ -129,6 +130,27 @@ class Rules:
         object.__setattr__(self, "over_properties", tuple(rule for rule in self.rules if not rule.observes))
         object.__setattr__(self, "over_observations", tuple(rule for rule in self.rules if rule.observes))
 
-    def only(self, ids: frozenset[str]) -> Rules:
-        """The same with fewer rules. Unknown ids are the caller's to refuse (`named`)."""
-        return Rules(tuple(rule for rule in self.rules if rule.id in ids), self.upstream, self.vocabulary)
+    @property
+    def ids(self) -> frozenset[str]:
+        """The names of all rules."""
+        return frozenset(self.named)
+
+    @cached_property
+    def interplay(self) -> tuple[frozenset[str], ...]:
+        """For each rule about properties, those that decide together whether it stands.
+
+        Two seams need to be set together in a world only when they move different properties of one such set.
+        """
+        return tuple(rule.reads for rule in self.over_properties)
+
+    def page(self, rule: str) -> str:
+        """A rule's page of explanation, in Markdown, under its title."""
+        found = self.named[rule]
+        return f"# {found.title}\n\n{found.explanation}"
+
+    def only(self, ids: Collection[str]) -> Rules:
+        """The same, but only these are reported. All are still asked: rules weigh themselves by others.
+
+        Unknown ids are the caller's to refuse (`ids`).
+        """
+        return Rules(self.rules, self.upstream, self.vocabulary, frozenset(ids))
