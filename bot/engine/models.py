@@ -117,7 +117,7 @@ def _meaning(entry: _Name) -> str:
 
 @cache
 def _table() -> _Table:
-    data = yaml.load((RULES / TABLE).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)  # noqa: S506 - a safe loader
+    data = yaml.load((RULES / TABLE).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     return _Table(
         architectures={name: _traits(entry) for name, entry in data["architectures"].items()},
         names=tuple(

@@ -1,0 +1,151 @@
+"""What a derivation may ask: the launch, the command line, the model, and the properties derived so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bot.engine.commandline import UNKNOWN, CommandLine, Setting
+from bot.engine.derivations.basis import Basis
+from bot.engine.model import Certainty, EngineError, Launch, Model, Property, Value
+from bot.engine.models import Traits
+from bot.provenance import Reason, Word
+
+Derivation = Callable[["Context"], Property]
+
+TRUE_WORDS: Final = frozenset({"1", "true"})
+
+
+@dataclass(slots=True)
+class Context:
+    """One launch in one release.
+
+    `model` is what is known of the model, `traits` what its architecture adds (None for each that is not known).
+    `derivations` are asked by name and once; `errors` are what the configuration would refuse.
+    """
+
+    launch: Launch
+    line: CommandLine
+    basis: Basis
+    model: Model
+    traits: Traits
+    derivations: Mapping[str, Derivation]
+    errors: list[EngineError] = field(default_factory=list)
+    memo: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def release(self) -> str:
+        """The release that is asked."""
+        return self.basis.facts.version
+
+    def __getitem__(self, name: str) -> Property:
+        """A property by name; derived when it is first asked for."""
+        found = self.memo.get(name)
+        if found is None:
+            found = self.memo[name] = self.derivations[name](self)
+        assert isinstance(found, Property)
+        return found
+
+    def setting(self, dest: str) -> Setting | None:
+        """What the command line sets explicitly. An explicit None (`"auto"`, an empty word) counts as not set."""
+        found = self.line.settings.get(dest)
+        return None if found is None or found.value is None else found
+
+    def key(self, dest: str, name: str) -> Setting | None:
+        """A key of a JSON setting; of unknown value where the setting itself is unknown. JSON null is "not set"."""
+        whole = self.line.settings.get(dest)
+        if whole is None:
+            return None
+        if whole.value is UNKNOWN:
+            return whole
+        found = self.line.nested.get(f"{dest}.{name}")
+        return None if found is None or found.value is None else found
+
+    def variable(self, name: str) -> Word | None:
+        """An environment variable of the process."""
+        return self.launch.environment.get(name)
+
+    def behaviour(self, subject: str) -> Mapping[str, Any] | None:
+        """What was read of the release about a property, None where it is not verified."""
+        return self.basis.behaviour(subject)
+
+    def unverified(self, subject: str) -> Property:
+        """The answer where a derivation may not be applied."""
+        text = self.memo.get(f"changed {subject}")
+        if text is None:
+            text = self.memo[f"changed {subject}"] = self.basis.changed(subject)
+        return unknown(Reason("engine-default", "", None, text))
+
+    def because(self, definition: str, text: str) -> Reason:
+        """A reason that names the place in the release's source where the engine decides."""
+        path, line = self.basis.place(definition)
+        return Reason("engine-default", path, line, f"vLLM {self.release}: {text}")
+
+    def literal(self, dest: str) -> Property:
+        """The parser's own default of a setting."""
+        fact = self.basis.facts.default(dest)
+        if fact is None:
+            return unknown(Reason("engine-default", "", None, f"vLLM {self.release} has no setting {dest}"))
+        if not fact.known:
+            return unknown(Reason("engine-default", fact.path, fact.line, f"vLLM {self.release} computes {dest}"))
+        text = f"vLLM {self.release}: {dest} defaults to {fact.value!r}"
+        return certain(fact.value, Reason("engine-default", fact.path, fact.line, text))
+
+    def refuse(self, setting: Setting, message: str) -> None:
+        """Record that the configuration refuses a combination of settings."""
+        self.errors.append(EngineError("conflict", setting.argument, message, setting.because))
+
+    def model_reasons(self, *names: str) -> tuple[Reason, ...]:
+        """Why the model is what it is held to be."""
+        return tuple(dict.fromkeys(reason for name in names for reason in self.model.because.get(name, ())))
+
+    @property
+    def model_certainty(self) -> Certainty:
+        """How sure the model is."""
+        return self.model.certainty
+
+
+def certain(value: Value, *because: Reason) -> Property:
+    """A value that holds whatever else is true."""
+    return Property(value, "certain", because)
+
+
+def assumed(value: Value, *because: Reason) -> Property:
+    """A value that rests on an assumption, which the reasons name."""
+    return Property(value, "assumed", because)
+
+
+def unknown(*because: Reason) -> Property:
+    """No value; the reasons say what is missing."""
+    return Property(None, "unknown", because)
+
+
+def missing(text: str) -> Property:
+    """No value, for want of what `text` says."""
+    return unknown(Reason("assumption", "", None, text))
+
+
+def assumption(text: str) -> Reason:
+    """What an `assumed` value rests on."""
+    return Reason("assumption", "", None, text)
+
+
+def explicit(setting: Setting) -> Property:
+    """The value of a setting as it stands."""
+    if setting.value is UNKNOWN:
+        return unknown(*setting.because)
+    value = setting.value
+    if isinstance(value, str | int | float | bool):
+        return Property(value, "certain", setting.because)
+    return unknown(*setting.because)
+
+
+def resting_on(certainty: Certainty, value: Value, *because: Reason) -> Property:
+    """A value as sure as what it rests on, which is known."""
+    return Property(value, "assumed" if certainty == "assumed" else "certain", because)
+
+
+def is_true(word: Word) -> bool:
+    """Whether a known variable holds a word that vLLM reads as true."""
+    return word.text.strip().lower() in TRUE_WORDS

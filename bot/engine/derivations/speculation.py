@@ -1,0 +1,267 @@
+"""Speculative decoding: which method drafts, and how many tokens.
+
+vLLM reads the method from the configuration, else from the drafter's path as a string, else from the drafter's own
+configuration, which only the checkpoint has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bot.engine.commandline import UNKNOWN, Setting
+from bot.engine.derivations.context import Context, assumed, assumption, certain, missing, resting_on, unknown
+from bot.engine.derivations.plain import model_name
+from bot.engine.model import Property
+from bot.engine.models import model_from_argv, traits
+from bot.provenance import Reason
+
+POST_INIT = "vllm/config/speculative.py:SpeculativeConfig.__post_init__"
+SUFFIX = "vllm/config/speculative.py:SpeculativeConfig._validate_suffix_decoding"
+
+PATH_MARKS: Final = (("eagle-", "eagle"), ("eagle3", "eagle3"), ("dflash", "dflash"), ("dspark", "dspark"))
+"""What a drafter's path says of its method, in the order in which it is asked."""
+
+NAMED_BY_METHOD: Final = frozenset({"eagle", "eagle3", "dflash", "dspark"})
+"""Methods that are kept when they are given, whatever the path says."""
+
+WITHOUT_DRAFTER: Final = frozenset({"ngram", "ngram_gpu", "suffix", "extract_hidden_states"})
+"""Methods that need no `model`."""
+
+FROM_TARGET: Final = frozenset({"mtp", "dspark"})
+"""Methods that may draft with the target's own checkpoint."""
+
+
+@dataclass(slots=True)
+class Drafter:
+    """The drafter that the command line asks for.
+
+    `present` is None when that is not known. `settings` are the keys of its configuration that are set.
+    """
+
+    present: bool | None
+    method: Property
+    tokens: Property
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+
+    def key(self, name: str) -> Setting | None:
+        """A key of the configuration, None where it is not set."""
+        return self.settings.get(name)
+
+    def flag(self, name: str) -> bool | None:
+        """Whether a two-valued key is set; None when that is not known."""
+        found = self.settings.get(name)
+        if found is None:
+            return False if self.present is not None else None
+        return None if found.value is UNKNOWN else bool(found.value)
+
+
+def method(context: Context) -> Property:
+    """`spec_decode.method`: None without a drafter."""
+    return drafter(context).method
+
+
+def tokens(context: Context) -> Property:
+    """`spec_decode.num_speculative_tokens`: 0 without a drafter."""
+    return drafter(context).tokens
+
+
+def drafter(context: Context) -> Drafter:
+    """The drafter, read once."""
+    found = context.memo.get("drafter")
+    if found is None:
+        found = context.memo["drafter"] = _read(context)
+    assert isinstance(found, Drafter)
+    return found
+
+
+def _read(context: Context) -> Drafter:
+    whole = context.line.settings.get("speculative_config")
+    if whole is not None and whole.value is UNKNOWN:
+        return Drafter(None, unknown(*whole.because), unknown(*whole.because))
+    settings = _settings(context)
+    if not settings and (whole is None or whole.value is None):
+        return _absent(context)
+    if context.behaviour("spec_decode") is None:
+        return Drafter(True, *_unverified(context, settings), settings)
+    return Drafter(True, _method(context, settings), _tokens(context, settings), settings)
+
+
+def _settings(context: Context) -> dict[str, Setting]:
+    """The keys of the drafter's configuration that are set; the parser has merged the short flags into it."""
+    prefix = "speculative_config."
+    return {
+        name[len(prefix) :]: setting
+        for name, setting in context.line.nested.items()
+        if name.startswith(prefix) and setting.value is not None
+    }
+
+
+def _absent(context: Context) -> Drafter:
+    name = model_name(context)
+    if name is not None and "speculator" in name.lower():
+        why = missing("a checkpoint in the speculators format brings its own drafter")
+        return Drafter(None, why, why)
+    reason = Reason("engine-default", "vllm/engine/arg_utils.py", None, f"vLLM {context.release}: no drafter is set")
+    return Drafter(False, certain(None, reason), certain(0, reason))
+
+
+def _unverified(context: Context, settings: Mapping[str, Setting]) -> tuple[Property, Property]:
+    """Explicit keys where nothing is verified: the number of tokens stands as it is written."""
+    count = settings.get("num_speculative_tokens")
+    held = _count(count) if count is not None else None
+    tokens = certain(held, *count.because) if count is not None and held else context.unverified("spec_decode")
+    named = settings.get("method")
+    if named is not None and named.value in NAMED_BY_METHOD:
+        return resting_on("certain", str(named.value), *named.because), tokens
+    return context.unverified("spec_decode"), tokens
+
+
+def _tokens(context: Context, settings: Mapping[str, Setting]) -> Property:
+    count = settings.get("num_speculative_tokens")
+    if count is not None:
+        held = _count(count)
+        return unknown(*count.because) if held is None else certain(held, *count.because)
+    named = settings.get("method")
+    if named is not None and named.value == "suffix":
+        depth = settings.get("suffix_decoding_max_tree_depth")
+        held = 24 if depth is None else _count(depth)
+        reason = context.because(SUFFIX, "suffix decoding drafts at most its tree's depth")
+        return unknown(*named.because) if held is None else certain(held, reason, *named.because)
+    return missing("without num_speculative_tokens the drafter's own configuration decides")
+
+
+def _count(setting: Setting) -> int | None:
+    """A number of tokens, None where it is none (or unknown)."""
+    value = setting.value
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _method(context: Context, settings: Mapping[str, Setting]) -> Property:
+    behaviour: Mapping[str, Any] = context.behaviour("spec_decode") or {}
+    named, model = settings.get("method"), settings.get("model")
+    if any(item is not None and item.value is UNKNOWN for item in (named, model)):
+        return unknown(*(named.because if named else ()), *(model.because if model else ()))
+    because = tuple(reason for item in (named, model) if item is not None for reason in item.because)
+    path = str(model.value) if model is not None else None
+    first = str(named.value) if named is not None else None
+    if (
+        path is not None
+        and _is_class(path, by_dot=bool(behaviour["custom_proposer_beats_method"]))
+        and (first is None or behaviour["custom_proposer_beats_method"])
+    ):
+        return certain("custom_class", context.because(POST_INIT, "a dotted name is a class"), *because)
+    if first is None:
+        first = "ngram" if path in ("ngram", "[ngram]") else "draft_model"
+    if first in context.basis.facts.choices("MTPModelTypes"):
+        first = "mtp"
+    if first == "custom_class" or first in WITHOUT_DRAFTER:
+        return certain(first, *because)
+    if path is None and first not in FROM_TARGET:
+        return unknown(*because, assumption(f"{first} needs a drafter's checkpoint"))
+    return _detected(context, first, path, because)
+
+
+def _is_class(model: str, *, by_dot: bool) -> bool:
+    """Whether a drafter's name is an import path (`package.Proposer`)."""
+    if "/" in model or "." not in model:
+        return False
+    return by_dot or all(part.isidentifier() for part in model.split("."))
+
+
+def _detected(context: Context, first: str, path: str | None, because: tuple[Reason, ...]) -> Property:
+    """What vLLM makes of a method and a drafter's path; `path` is None when the target drafts for itself."""
+    if first in NAMED_BY_METHOD:
+        return certain(first, *because)
+    where = path if path is not None else model_name(context)
+    if where is None:
+        return missing("the method is read from the path of the target, which is not known")
+    mark = next((kind for text, kind in PATH_MARKS if text in where.lower()), None)
+    if mark is not None:
+        return certain(mark, context.because(POST_INIT, f"the path {where!r} says {mark}"), *because)
+    if path is None:
+        return certain("mtp", *because)
+    if first in ("mtp", "medusa", "mlp_speculator"):
+        return assumed(first, *because, assumption(f"the drafter's own configuration is of the kind {first}"))
+    return _of_checkpoint(path, because)
+
+
+def _of_checkpoint(path: str, because: tuple[Reason, ...]) -> Property:
+    """`draft_model`, unless the checkpoint's own configuration says that it is another kind of drafter."""
+    if path.startswith(("/", ".", "~")) or path.count("/") != 1:
+        return unknown(
+            *because, assumption("the method is read from the drafter's own configuration, in a local folder")
+        )
+    model = model_from_argv(path)
+    drafts_itself = traits(model.architecture).mtp
+    if model.architecture is None or drafts_itself is None:
+        return unknown(*because, assumption("the method is read from the drafter's own configuration"))
+    found = "mtp" if drafts_itself else "draft_model"
+    return assumed(found, *because, *model.because.get("architecture", ()))
+
+
+def check(context: Context) -> None:
+    """Record what the configuration refuses. The types of keys, and unknown ones, are the parser's errors."""
+    found = drafter(context)
+    whole = context.setting("speculative_config")
+    if not found.present or whole is None or context.behaviour("conflicts") is None:
+        return
+    settings = found.settings
+    if any(item.value is UNKNOWN for item in settings.values()):
+        return
+    _check_tensor_parallel(context, settings)
+    _check_count(context, settings, whole)
+    _check_method(context, settings, whole)
+
+
+def _check_tensor_parallel(context: Context, settings: Mapping[str, Setting]) -> None:
+    if "tensor_parallel_size" in settings:
+        message = "'tensor_parallel_size' is not a valid argument in the speculative_config"
+        context.refuse(settings["tensor_parallel_size"], message)
+    draft, size = settings.get("draft_tensor_parallel_size"), context["tensor_parallel_size"]
+    if draft is not None and size.known and draft.value not in (1, size.value) and found_by_checkpoint(settings):
+        context.refuse(draft, "draft_tensor_parallel_size cannot be other than 1 or the target's tensor_parallel_size")
+
+
+def found_by_checkpoint(settings: Mapping[str, Setting]) -> bool:
+    """Whether a drafter's checkpoint is loaded at all."""
+    named = settings.get("method")
+    return named is None or named.value not in WITHOUT_DRAFTER
+
+
+def _check_count(context: Context, settings: Mapping[str, Setting], whole: Setting) -> None:
+    if "num_speculative_tokens" in settings:
+        return
+    named, model = settings.get("method"), settings.get("model")
+    own = named is not None and named.value == "suffix"
+    if not own and (model is None or model.value in ("ngram", "[ngram]")):
+        context.refuse(whole, "num_speculative_tokens must be provided with speculative model")
+
+
+def _check_method(context: Context, settings: Mapping[str, Setting], whole: Setting) -> None:
+    named, model = settings.get("method"), settings.get("model")
+    name = named.value if named is not None else None
+    kind = "mtp" if name in context.basis.facts.choices("MTPModelTypes") else name
+    if model is None and "num_speculative_tokens" in settings:
+        if kind == "custom_class" or (kind not in WITHOUT_DRAFTER and kind not in FROM_TARGET):
+            context.refuse(named or whole, "num_speculative_tokens was provided but without speculative model.")
+        elif kind == "mtp":
+            _check_own_layers(context, named or whole)
+    if kind in ("ngram", "ngram_gpu"):
+        _check_lookup(context, settings)
+
+
+def _check_own_layers(context: Context, named: Setting) -> None:
+    """A target without prediction layers cannot draft for itself."""
+    where = model_name(context) or ""
+    if context.traits.mtp is False and not any(text in where.lower() for text, _ in PATH_MARKS):
+        context.refuse(named, "Unsupported speculative method: 'mtp'")
+
+
+def _check_lookup(context: Context, settings: Mapping[str, Setting]) -> None:
+    low, high = settings.get("prompt_lookup_min"), settings.get("prompt_lookup_max")
+    if low is None or high is None or not isinstance(low.value, int) or not isinstance(high.value, int):
+        return
+    if low.value > high.value:
+        context.refuse(low, f"prompt_lookup_min={low.value} must be <= prompt_lookup_max={high.value}")

@@ -1,0 +1,218 @@
+"""What the worker makes of the CUDA graph mode, once it knows which attention backend runs.
+
+The backend is chosen by the GPU, the KV cache's format and the model's heads: the answer is `assumed` at best. A mode
+is lowered where the backend cannot capture it: mixed batches need a backend that captures anything, drafted decoding
+one that captures equal batches of several tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, Final
+
+from bot.engine.commandline import UNKNOWN
+from bot.engine.derivations.compilation import FULL_MODES, Resolved, resolved
+from bot.engine.derivations.context import Context, assumed, assumption, missing, unknown
+from bot.engine.derivations.model_kind import is_hybrid, serves
+from bot.engine.derivations.speculation import drafter
+from bot.engine.model import Property
+from bot.provenance import Reason
+
+RESOLVE = "vllm/config/compilation.py:CompilationConfig.resolve_cudagraph_mode_and_sizes"
+PRIORITIES = "vllm/platforms/cuda.py:_get_backend_priorities"
+FLASHINFER = "vllm/v1/attention/backends/flashinfer.py:FlashInferMetadataBuilder.get_cudagraph_support"
+FLASH_ATTN = "vllm/v1/attention/backends/flash_attn.py:FlashAttentionMetadataBuilder.get_cudagraph_support"
+TRITON = "vllm/v1/attention/backends/triton_attn.py:TritonAttentionMetadataBuilder._cudagraph_support"
+TURBOQUANT = "vllm/v1/attention/backends/turboquant_attn.py:TurboQuantMetadataBuilder._cudagraph_support"
+
+
+class Captures(IntEnum):
+    """What a backend can capture, as vLLM orders it."""
+
+    NOTHING = 0
+    SINGLE_TOKENS = 1
+    EQUAL_BATCHES = 2
+    ANYTHING = 3
+
+
+_WORDS: Final = {
+    Captures.NOTHING: "captures nothing",
+    Captures.SINGLE_TOKENS: "captures single-token decoding only",
+    Captures.EQUAL_BATCHES: "captures decoding of equal batches",
+    Captures.ANYTHING: "captures any batch",
+}
+
+UNQUANTIZED: Final = frozenset({"auto", "float16", "bfloat16"})
+FP8: Final = frozenset({"fp8", "fp8_e4m3"})
+KNOWN_SM: Final = frozenset({80, 86, 87, 89, 90, 100, 103, 120, 121})
+"""Compute capabilities for which the choice of backends was read."""
+DRAFTS_LIKE_TARGET: Final = frozenset({"mtp", "eagle", "eagle3", "ngram", "ngram_gpu", "suffix", "draft_model"})
+"""Methods whose drafter runs on the target's kind of attention, or without any."""
+UNMODELLED: Final = ("flash_attn_version", "backend_per_kind")
+"""Keys of the attention configuration that change the choice in ways that are not modelled."""
+
+
+def cudagraph_mode_effective(context: Context) -> Property:
+    """`cudagraph_mode_effective`: what the worker ends with."""
+    state = resolved(context)
+    if not state.mode.known:
+        return unknown(*state.mode.because)
+    if state.value not in FULL_MODES:
+        return state.mode
+    behaviour = context.behaviour("cudagraph_mode_effective")
+    if behaviour is None:
+        return context.unverified("cudagraph_mode_effective")
+    found = drafter(context)
+    drafts = found.present
+    if drafts is None:
+        return missing("the worker's mode depends on the drafter, which is unknown")
+    doubt = _doubt(context)
+    if doubt is not None:
+        return doubt
+    if state.value != "FULL" and not drafts:
+        return _single_tokens(context, state)
+    chosen = _backend(context, behaviour)
+    return chosen if isinstance(chosen, Property) else _lowered(context, state, *chosen, drafts=drafts)
+
+
+def _doubt(context: Context) -> Property | None:
+    """What makes the choice of a backend more than is modelled."""
+    if serves(context) != "generate":
+        return missing("the worker's mode is only modelled for models that generate")
+    for dest in ("kv_transfer_config", "decode_context_parallel_size", "kv_offloading_size"):
+        if context.setting(dest) is not None:
+            return missing(f"the worker's mode is not modelled with {dest}")
+    for name in UNMODELLED:
+        if context.key("attention_config", name) is not None:
+            return missing(f"the worker's mode is not modelled with attention_config.{name}")
+    for name in ("VLLM_BATCH_INVARIANT", "VLLM_MLA_DISABLE"):
+        word = context.variable(name)
+        if word is not None and not (word.known and word.text in ("", "0")):
+            return missing(f"the worker's mode is not modelled with {name}")
+    found = drafter(context)
+    if found.present and not found.method.known:
+        return missing("the worker's mode depends on the drafting method, which is unknown")
+    if found.present and found.method.value not in DRAFTS_LIKE_TARGET:
+        return missing(f"the worker's mode is not modelled for drafting with {found.method.value}")
+    if found.key("attention_backend") is not None or found.key("kv_cache_dtype") is not None:
+        return missing("the worker's mode is not modelled for a drafter with its own attention")
+    return None
+
+
+def _single_tokens(context: Context, state: Resolved) -> Property:
+    """Without a drafter every CUDA backend captures decoding, but for one that cuts the context in chunks."""
+    attention = context.traits.attention
+    if attention is None and is_hybrid(context) is not True:
+        return missing("the worker's mode depends on the model's attention, which is not known")
+    if attention == "chunked":
+        return missing("chunked attention captures nothing unless the model has no chunked layers")
+    reason = context.because(RESOLVE, "without a drafter decoding takes one token, which every backend captures")
+    return assumed(state.value, reason, *state.mode.because, assumption("the server runs on an NVIDIA GPU"))
+
+
+def _backend(context: Context, behaviour: Mapping[str, Any]) -> Property | tuple[str, Captures, tuple[Reason, ...]]:
+    """The backend's name, what it captures, and why; or why that is not known."""
+    dtype = context["kv_cache_dtype"]
+    if not dtype.known or not isinstance(dtype.value, str):
+        return unknown(*dtype.because, assumption("the attention backend depends on the KV cache's format"))
+    if not context.launch.sm:
+        return missing("the attention backend depends on the GPU, which is not known")
+    sms = sorted(set(context.launch.sm))
+    if not KNOWN_SM.issuperset(sms):
+        return missing(f"the choice of an attention backend is not modelled for sm_{sms[-1]}")
+    answers = {_on(context, behaviour, sm, dtype.value) for sm in sms}
+    if len(answers) > 1:
+        texts = ", ".join(f"{_say(_on(context, behaviour, sm, dtype.value))} on sm_{sm}" for sm in sms)
+        return missing(f"the attention backend differs between the GPUs: {texts}")
+    answer = answers.pop()
+    if isinstance(answer, str):
+        return missing(answer)
+    name, captures, definition = answer
+    card = "/".join(f"sm_{sm}" for sm in sms)
+    choice = context.because(PRIORITIES, f"{name} runs on {card} with KV cache format {dtype.value}")
+    able = context.because(definition, f"{name} on {card} {_WORDS[captures]}")
+    notes = [assumption("the image has the kernels of a stock image"), *dtype.because]
+    if is_hybrid(context):
+        captures = min(captures, Captures.EQUAL_BATCHES)
+    return name, captures, (able, choice, *notes)
+
+
+Chosen = tuple[str, Captures, str]
+
+
+def _say(answer: Chosen | str) -> str:
+    return answer if isinstance(answer, str) else answer[0]
+
+
+def _on(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> Chosen | str:
+    """The backend on one card, or why it is not known."""
+    backend = context["attention_backend"]
+    if not backend.known:
+        return "the attention backend is unknown"
+    if isinstance(backend.value, str):
+        return _named(context, behaviour, backend.value, sm)
+    attention = context.traits.attention
+    if attention != "standard":
+        return "the choice of a backend for this model's attention is not modelled"
+    return _chosen(context, behaviour, sm, dtype)
+
+
+def _chosen(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> Chosen | str:
+    """The first backend of the release's order that takes the format."""
+    if sm // 10 == 10:
+        takes_flashinfer = dtype in UNQUANTIZED or dtype in FP8 or dtype.startswith(("fp8_e5m2", "nvfp4"))
+        if takes_flashinfer:
+            return _named(context, behaviour, "FLASHINFER", sm)
+    elif dtype in UNQUANTIZED or (dtype in FP8 and sm // 10 == 9):
+        return _named(context, behaviour, "FLASH_ATTN", sm)
+    elif dtype in FP8 or dtype == "fp8_e5m2":
+        return _named(context, behaviour, "FLASHINFER", sm)
+    if dtype.endswith("_per_token_head"):
+        return _named(context, behaviour, "TRITON_ATTN", sm)
+    if dtype.startswith("turboquant_"):
+        return _named(context, behaviour, "TURBOQUANT", sm)
+    return f"no attention backend of vLLM {context.release} takes the KV cache format {dtype} on sm_{sm}"
+
+
+def _named(context: Context, behaviour: Mapping[str, Any], name: str, sm: int) -> Chosen | str:
+    """What a backend captures on a card."""
+    match name:
+        case "FLASH_ATTN":
+            return name, Captures.ANYTHING if sm // 10 == 9 else Captures.EQUAL_BATCHES, FLASH_ATTN
+        case "FLASHINFER":
+            return name, _flashinfer(context, behaviour, sm), FLASHINFER
+        case "TRITON_ATTN":
+            return name, Captures.ANYTHING, TRITON
+        case "TURBOQUANT":
+            return name, Captures.EQUAL_BATCHES, TURBOQUANT
+        case _:
+            return f"what {name} captures is not modelled"
+
+
+def _flashinfer(context: Context, behaviour: Mapping[str, Any], sm: int) -> Captures:
+    """TRT-LLM's kernels (and XQA's, where the release uses them) capture drafted decoding, FlashInfer's own do not."""
+    forced = context.key("attention_config", "use_trtllm_attention")
+    if forced is not None and forced.value is not UNKNOWN and not forced.value:
+        return Captures.SINGLE_TOKENS
+    if sm // 10 == 10 or (sm // 10 == 12 and behaviour["xqa_on_sm12x"]):
+        return Captures.EQUAL_BATCHES
+    return Captures.SINGLE_TOKENS
+
+
+def _lowered(
+    context: Context, state: Resolved, name: str, captures: Captures, because: tuple[Reason, ...], *, drafts: bool
+) -> Property:
+    """The mode after the worker's checks."""
+    value, splits = state.value, state.splits
+    if splits is None:
+        return missing("the worker's mode depends on what is cut out of the compiled graph, which is unknown")
+    steps: list[Reason] = []
+    if value == "FULL" and captures < Captures.ANYTHING:
+        value = "FULL_AND_PIECEWISE" if splits else "FULL_DECODE_ONLY"
+        steps.insert(0, context.because(RESOLVE, f"FULL needs a backend that captures any batch: {value}"))
+    if drafts and captures < Captures.EQUAL_BATCHES:
+        value = "PIECEWISE" if splits else "NONE"
+        text = f"{name} cannot capture drafted decoding here: the worker lowers the mode to {value}"
+        steps.insert(0, context.because(RESOLVE, text))
+    return assumed(value, *steps, *because, *state.mode.because, *context.model_reasons("architecture"))

@@ -1,0 +1,108 @@
+"""From a launch to the engine's properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.engine import facts as facts_of
+from bot.engine.agreement import OWN_WORDS, agree
+from bot.engine.commandline import UNKNOWN, CommandLine, parse, unread
+from bot.engine.derivations import caching, compilation, model_kind, plain, scheduling, speculation, worker
+from bot.engine.derivations.basis import Basis, readings
+from bot.engine.derivations.conflicts import conflicts
+from bot.engine.derivations.context import Context, Derivation, assumption
+from bot.engine.facts import Facts
+from bot.engine.model import PROPERTIES, Engine, Launch, Model, Property
+from bot.engine.models import model_from_argv, traits
+
+DERIVATIONS: Mapping[str, Derivation] = {
+    "model.recurrent": model_kind.recurrent,
+    "model.moe": model_kind.moe,
+    "model.architecture": model_kind.architecture,
+    "spec_decode.method": speculation.method,
+    "spec_decode.num_speculative_tokens": speculation.tokens,
+    "prefix_caching": caching.prefix_caching,
+    "chunked_prefill": caching.chunked_prefill,
+    "cudagraph_mode": compilation.cudagraph_mode,
+    "cudagraph_mode_effective": worker.cudagraph_mode_effective,
+    "optimization_level": compilation.optimization_level,
+    "enforce_eager": plain.taken_over("enforce_eager"),
+    "kv_cache_dtype": plain.kv_cache_dtype,
+    "quantization": plain.quantization,
+    "attention_backend": plain.attention_backend,
+    "async_scheduling": scheduling.async_scheduling,
+    "v2_model_runner": scheduling.v2_model_runner,
+    "mamba_cache_mode": caching.mamba_cache_mode,
+    "max_model_len": plain.max_model_len,
+    "max_num_seqs": plain.max_num_seqs,
+    "tensor_parallel_size": plain.taken_over("tensor_parallel_size"),
+    "pipeline_parallel_size": plain.taken_over("pipeline_parallel_size"),
+}
+"""How each property of `PROPERTIES` is found."""
+
+
+def resolve(launch: Launch, *, all_files: bool = False) -> Engine:
+    """The engine that a launch means.
+
+    A pin without a release that has facts is asked of every release that has (see `agreement`). `all_files` says
+    that `launch.files` are all the files there are, so that a missing configuration file is an error.
+    """
+    release = launch.pin.release
+    known = facts_of.releases()
+    if release is not None and release in known:
+        return in_release(launch, facts_of.load(release), all_files=all_files)
+    return agree(launch.pin, [in_release(launch, facts_of.load(name), all_files=all_files) for name in known])
+
+
+def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engine:
+    """The engine that a launch means in one release."""
+    line = parse(launch.argv, facts, launch.files, all_files=all_files)
+    context = Context(launch, line, _basis(facts.version, facts), Model(), traits(None), DERIVATIONS)
+    context.model = _model(launch, context)
+    context.traits = traits(context.model.architecture)
+    properties = {name: context[name] for name in PROPERTIES}
+    if line.open:
+        properties = {name: _shaken(name, found) for name, found in properties.items()}
+    errors = line.errors if line.errors else conflicts(context)
+    return Engine(
+        pin=launch.pin,
+        releases=(facts.version,),
+        parsed=_parsed(line),
+        properties=properties,
+        errors=errors,
+        ineffective=line.ineffective + unread(launch.environment, facts),
+    )
+
+
+_BASES: dict[str, tuple[Facts, Basis]] = {}
+
+
+def _basis(version: str, facts: Facts) -> Basis:
+    """The basis of a release, kept as long as its facts are the same object."""
+    kept = _BASES.get(version)
+    if kept is None or kept[0] is not facts:
+        kept = _BASES[version] = (facts, Basis(facts, readings()))
+    return kept[1]
+
+
+def _model(launch: Launch, context: Context) -> Model:
+    """What the repository says of the model, else what its name says."""
+    model = launch.model
+    if (model.recurrent, model.moe, model.architecture, model.hybrid) != (None, None, None, None):
+        return model
+    return model_from_argv(plain.model_name(context))
+
+
+def _shaken(name: str, found: Property) -> Property:
+    """A property when the command line may hold arguments that are not known."""
+    if name.startswith("model.") or not found.known:
+        return found
+    doubt = assumption("the command line holds words that are not known, which may set it")
+    if any(reason.kind not in OWN_WORDS for reason in found.because) or not found.because:
+        return Property(None, "unknown", (doubt, *found.because))
+    return Property(found.value, "assumed", (*found.because, doubt))
+
+
+def _parsed(line: CommandLine) -> Mapping[str, object]:
+    """The explicit settings as plain data; an unknown one is absent."""
+    return {dest: setting.value for dest, setting in line.settings.items() if setting.value is not UNKNOWN}
