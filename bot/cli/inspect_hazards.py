@@ -82,11 +82,10 @@ def _pin(said: Mapping[str, Any]) -> Pin:
     elif stock is None and (not name or name.partition("@")[0].partition(":")[0].endswith(STOCK_REPOSITORY)):
         stock = True
     release = said.get("release") or details.get("release")
-    text = str(release).strip().removeprefix("v") if release else None
-    if text is not None and release_numbers(text) is None:
-        raise BadRequest(f"not a release: {release!r}")
-    why = "" if text else "the request names no release"
-    return Pin(name, text, why=why, stock=None if stock is None else bool(stock), contains=contains, adds=adds)
+    text = str(release).strip().removeprefix("v") if release else ""
+    known = text if release_numbers(text) else None
+    why = "" if known else f"{text} is no release" if text else "the request names none"
+    return Pin(name, known, why=why, stock=None if stock is None else bool(stock), contains=contains, adds=adds)
 
 
 def _releases(said: Mapping[str, Any]) -> tuple[str, ...]:
@@ -104,10 +103,7 @@ def _known_releases() -> tuple[str, ...]:
 
 def _properties(said: Mapping[str, Any]) -> dict[str, Property]:
     """Properties by any of their names, flat or nested. Names that no rule could read are let through unread."""
-    given = said.get("properties") or {}
-    if not isinstance(given, Mapping):
-        raise BadRequest("`properties` is an object")
-    return {name: _property(name, value) for name, value in _flat(given)}
+    return {name: _property(name, value) for name, value in _flat(_object(said, "properties"))}
 
 
 def _flat(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -167,7 +163,10 @@ def _observation(given: Any, path: str) -> Observation:
     if not isinstance(given, Mapping) or not isinstance(given.get("kind"), str):
         raise BadRequest("an observation is an object with a `kind`")
     named = {"kind", "cause", "path", "line", "fields", "because"}
-    fields = {**{key: value for key, value in given.items() if key not in named}, **(given.get("fields") or {})}
+    fields = {**{key: value for key, value in given.items() if key not in named}, **_object(given, "fields")}
+    for name, value in fields.items():
+        for item in value if isinstance(value, list) else [value]:
+            _value(name, item)
     cause = given.get("cause") or next((fields[key] for key in ("name", "argument", "kind") if key in fields), "")
     line = given.get("line")
     position = Position(str(given.get("path") or path), line if isinstance(line, int) else 1)
@@ -211,7 +210,11 @@ def _list(said: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _strings(said: Mapping[str, Any], key: str) -> dict[str, str]:
+    return {str(name): "" if value is None else str(value) for name, value in _object(said, key).items()}
+
+
+def _object(said: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     given = said.get(key) or {}
     if not isinstance(given, Mapping):
-        raise BadRequest(f"`{key}` is an object of texts")
-    return {str(name): "" if value is None else str(value) for name, value in given.items()}
+        raise BadRequest(f"`{key}` is an object")
+    return given

@@ -376,14 +376,19 @@ class ObservationTest(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class FieldTest(Predicate):
-    """A field of the observation compared. Unknown when the stage did not deliver the field."""
+    """A field of the observation compared; of a list, any item. Unknown when the stage did not deliver the field."""
 
     name: str
     compare: Comparison
 
     def _holds(self, view: View) -> Truth:
         fields = view.observation.fields if view.observation else {}
-        return self.compare(fields[self.name]) if self.name in fields else None
+        if self.name not in fields:
+            return None
+        found = fields[self.name]
+        if isinstance(found, list | tuple):
+            return any(self.compare(item) is True for item in found)
+        return self.compare(found)
 
     def _missing(self, view: View) -> Iterable[str]:  # noqa: ARG002
         return (self.name,)
@@ -414,7 +419,7 @@ class RuleTest(Predicate):
         if self.rule is not None:
             return (self.rule,)
         listed = view.observation.fields.get(self.in_field or "", ()) if view.observation else ()
-        return (listed,) if isinstance(listed, str) else tuple(listed)
+        return listed if isinstance(listed, list | tuple) else (listed,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,11 +41,14 @@ class Template:
 
 
 def spoken(value: object) -> str:
-    """A value as a sentence says it: on and off for switches, none for nothing."""
+    """A value as a sentence says it: on and off for switches, none for nothing.
+
+    On one line, cut, and without backquotes: it may come from a hostile file, and stands in Markdown between them.
+    """
     if isinstance(value, bool):
         return "on" if value else "off"
     if value is None:
         return "none"
     text = ", ".join(spoken(item) for item in value) if isinstance(value, list | tuple) else str(value)
-    text = " ".join(text.split())
+    text = " ".join(text.replace("`", "'").split())
     return text if len(text) <= MAX_VALUE else f"{text[: MAX_VALUE - 1]}…"
