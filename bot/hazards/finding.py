@@ -8,8 +8,9 @@ from typing import Any
 
 from bot.engine.model import Property
 from bot.hazards.grading import Graded, grade, level, rule_level
-from bot.hazards.logic import FixTest, View
+from bot.hazards.logic import View
 from bot.hazards.model import Finding, Level, Status, Subject
+from bot.hazards.questions import FixTest
 from bot.hazards.rule import Mitigation, Remedy, Rule, Rules
 from bot.hazards.ruling import State, rule_on
 from bot.provenance import Reason

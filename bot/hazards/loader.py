@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from bot.hazards.logic import MattersTest, RuleTest, Vocabulary
+from bot.hazards.logic import Vocabulary
 from bot.hazards.predicates import (
     MisreadError,
     Trail,
@@ -21,6 +21,7 @@ from bot.hazards.predicates import (
     text,
     texts,
 )
+from bot.hazards.questions import MattersTest, RuleTest
 from bot.hazards.releases import Fix, Truth, Upstream, Verified
 from bot.hazards.rule import Rule, Rules
 from bot.hazards.rulefile import mapping, read_rule

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 from bot.engine.model import PROPERTIES, Value
-from bot.hazards.logic import (
+from bot.hazards.logic import All, Always, AnyOf, Not, Predicate, Vocabulary
+from bot.hazards.model import Status
+from bot.hazards.questions import (
     FIX_PLACES,
-    All,
-    Always,
-    AnyOf,
     Comparison,
     DefaultWorldTest,
     FieldTest,
@@ -18,19 +17,15 @@ from bot.hazards.logic import (
     ImageTest,
     KnownTest,
     MattersTest,
-    Not,
     ObservationTest,
-    Predicate,
     PropertyTest,
     ReleaseTest,
     RuleTest,
     SmTest,
-    Vocabulary,
     at_least,
     at_most,
     one_of,
 )
-from bot.hazards.model import Status
 from bot.hazards.releases import ReleaseRange
 from bot.references import normalise
 
