@@ -7,6 +7,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,9 @@ _HUMAN_IN_JSON = re.compile(r"\b\d+(?:\.\d+)?[kKmMgGtT]\b")
 _JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 _MAPPING_TEXT = re.compile(r"(?s)^\s*{.*}\s*$")
 _SCALE = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_NEVER_JSON = frozenset({"Callable", "type", "Type", "SupportsHash"})
+"""Classes whose values no word and no JSON can be."""
+
 _TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})
 _FALSE = frozenset({"0", "false", "f", "no", "n", "off"})
 
@@ -34,7 +38,7 @@ _LIMITS: Mapping[str, tuple[Callable[[float, float], bool], str]] = {
 }
 
 
-class Refusal(ValueError):
+class RefusalError(ValueError):
     """The release does not take a value. `path` is the key inside a JSON argument, dotted."""
 
     def __init__(self, message: str, path: str = "") -> None:
@@ -47,7 +51,7 @@ class Refusal(ValueError):
 
 
 def human_integer(text: str) -> int:
-    """`128k` is 128,000, `128K` is 131,072. Raises `Refusal` for what is no integer."""
+    """`128k` is 128,000, `128K` is 131,072. Raises `RefusalError` for what is no integer."""
     text = text.strip()
     match = _HUMAN.fullmatch(text)
     if match is None:
@@ -56,20 +60,20 @@ def human_integer(text: str) -> int:
     if suffix.islower():
         return int(float(number) * _SCALE[suffix])
     if "." in number:
-        raise Refusal(f"decimals are not allowed with binary suffixes like {suffix}")
+        raise RefusalError(f"decimals are not allowed with binary suffixes like {suffix}")
     return integer(number) * _SCALE[suffix]
 
 
 def integer(text: str) -> int:
-    """As Python's `int`: spaces and underscores are fine. Raises `Refusal`."""
+    """As Python's `int`: spaces and underscores are fine. Raises `RefusalError`."""
     try:
         return int(text)
     except ValueError:
-        raise Refusal(f"invalid int value: {text[:200]!r}") from None
+        raise RefusalError(f"invalid int value: {text[:200]!r}") from None
 
 
 def convert(converter: str, text: str, facts: Facts) -> Any:
-    """What the release's converter makes of a word. Raises `Refusal`.
+    """What the release's converter makes of a word. Raises `RefusalError`.
 
     A `config:NAME` is only read as JSON here; `check_config` does the rest.
     """
@@ -82,7 +86,7 @@ def convert(converter: str, text: str, facts: Facts) -> Any:
             try:
                 return float(text)
             except ValueError:
-                raise Refusal(f"invalid float value: {text[:200]!r}") from None
+                raise RefusalError(f"invalid float value: {text[:200]!r}") from None
         case "human_int":
             return human_integer(text)
         case "human_int_or_auto":
@@ -96,18 +100,18 @@ def convert(converter: str, text: str, facts: Facts) -> Any:
         case "bool":
             return bool(text)
         case "opaque":
-            return text
+            return UNKNOWN
         case _:
             return read_json(_expanded(text) if "json" in facts.rules["human_integers"] else text)
 
 
 def read_json(text: str) -> Any:
-    """Raises `Refusal` for what is not JSON."""
+    """Raises `RefusalError` for what is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else "nested too deeply"
-        raise Refusal(f"{_short(text)} is not valid JSON ({reason})") from None
+        raise RefusalError(f"{_short(text)} is not valid JSON ({reason})") from None
 
 
 def _expanded(text: str) -> str:
@@ -184,7 +188,7 @@ class _Check:
 def check_config(value: Any, name: str, facts: Facts, *, json_mode: bool = True) -> Any:
     """A mapping as the configuration class `name` takes it: enum members by name, numbers as numbers.
 
-    Raises `Refusal` for unknown keys and for values of the wrong type or out of range. A class that is not known
+    Raises `RefusalError` for unknown keys and for values of the wrong type or out of range. A class that is not known
     takes anything.
     """
     config = facts.config(name)
@@ -194,31 +198,31 @@ def check_config(value: Any, name: str, facts: Facts, *, json_mode: bool = True)
 
 
 def check_field(value: Any, field: Field, facts: Facts) -> Any:
-    """A value of a flag as its configuration field takes it. Raises `Refusal`."""
+    """A value of a flag as its configuration field takes it. Raises `RefusalError`."""
     return _field(_Check(facts, False), value, field, 0)
 
 
 def _config(check: _Check, value: Any, config: Config, depth: int) -> Any:
     if depth > MAX_DEPTH:
-        raise Refusal("nested too deeply")
+        raise RefusalError("nested too deeply")
     if not isinstance(value, dict):
-        raise Refusal(f"input should be an object, for {config.name}")
+        raise RefusalError(f"input should be an object, for {config.name}")
     result: dict[str, Any] = {}
     for key, inner in value.items():
         field = config.fields.get(key)
         if field is None:
             if config.extra == "forbid":
-                raise Refusal(f"{config.name} has no such key", key)
+                raise RefusalError(f"{config.name} has no such key", key)
             if config.extra == "allow":
                 result[key] = inner
             continue
         try:
             result[key] = _field(check, inner, field, depth)
-        except Refusal as refusal:
-            raise Refusal(refusal.message, f"{key}.{refusal.path}" if refusal.path else key) from None
+        except RefusalError as refusal:
+            raise RefusalError(refusal.message, f"{key}.{refusal.path}" if refusal.path else key) from None
     for key, field in config.fields.items():
         if field.required and key not in value:
-            raise Refusal(f"{config.name} needs this key", key)
+            raise RefusalError(f"{config.name} needs this key", key)
     return result
 
 
@@ -227,8 +231,10 @@ def _field(check: _Check, value: Any, field: Field, depth: int) -> Any:
         return value
     validators = field.validators
     if validators:
-        if "custom" in validators:
+        if "skipped" in validators:
             return value
+        if "custom" in validators:
+            return UNKNOWN
         if value is None and "nullable" in validators:
             return None
         if isinstance(value, str):
@@ -254,7 +260,7 @@ def _before(check: _Check, value: str, field: Field) -> Any:
         name = next((kind[1] for kind in field.types if kind[0] == "enum"), "")
         members = check.facts.enum(name)
         if members and value.upper() not in members:
-            raise Refusal(f"{value!r} is not one of {', '.join(members)}")
+            raise RefusalError(f"{value!r} is not one of {', '.join(members)}")
         return _Member(value.upper())
     return value
 
@@ -271,7 +277,7 @@ def _limits(value: Any, limits: Mapping[str, float]) -> None:
     for name, limit in limits.items():
         holds, words = _LIMITS[name]
         if not holds(value, limit):
-            raise Refusal(f"input should be {words} {limit}")
+            raise RefusalError(f"input should be {words} {limit}")
 
 
 def _type(check: _Check, value: Any, types: Type, depth: int) -> Any:
@@ -281,15 +287,15 @@ def _type(check: _Check, value: Any, types: Type, depth: int) -> Any:
     if isinstance(value, _Member):
         return str(value)
     if depth > MAX_DEPTH:
-        raise Refusal("nested too deeply")
-    refusals: list[Refusal] = []
+        raise RefusalError("nested too deeply")
+    refusals: list[RefusalError] = []
     for exact in (True, False):
         for kind in types:
             if exact and not _is_exactly(value, kind):
                 continue
             try:
                 return _one(check, value, kind, depth)
-            except Refusal as refusal:
+            except RefusalError as refusal:
                 refusals.append(refusal)
     deepest = max(refusals, key=lambda refusal: refusal.path.count(".") + bool(refusal.path))
     raise deepest
@@ -321,11 +327,11 @@ def _one(check: _Check, value: Any, kind: Any, depth: int) -> Any:
     match word:
         case "none":
             if value is not None:
-                raise Refusal("input should be null")
+                raise RefusalError("input should be null")
             return None
         case "str":
             if not isinstance(value, str):
-                raise Refusal("input should be a string")
+                raise RefusalError("input should be a string")
             return value
         case "int":
             return _as_int(value)
@@ -335,7 +341,7 @@ def _one(check: _Check, value: Any, kind: Any, depth: int) -> Any:
             return _as_bool(value)
         case "literal":
             if not any(value == choice and type(value) is type(choice) for choice in kind[1:]):
-                raise Refusal(f"input should be one of {', '.join(map(repr, kind[1:]))}")
+                raise RefusalError(f"input should be one of {', '.join(map(repr, kind[1:]))}")
             return value
         case "enum":
             return _as_member(check, value, kind[1])
@@ -346,6 +352,8 @@ def _one(check: _Check, value: Any, kind: Any, depth: int) -> Any:
             return _as_items(check, value, kind, word, depth)
         case "dict":
             return _as_mapping(check, value, kind, depth)
+        case "class" if kind[1].rpartition(".")[2] in _NEVER_JSON:
+            raise RefusalError(f"input should be a {kind[1]}")
         case _:
             return value
 
@@ -363,10 +371,10 @@ def _as_int(value: Any) -> int:
                 try:
                     number = float(value)
                 except ValueError:
-                    raise Refusal("input should be a valid integer") from None
+                    raise RefusalError("input should be a valid integer") from None
                 if number.is_integer() and "e" not in value.lower():
                     return int(number)
-    raise Refusal("input should be a valid integer")
+    raise RefusalError("input should be a valid integer")
 
 
 def _as_float(value: Any) -> float:
@@ -378,7 +386,7 @@ def _as_float(value: Any) -> float:
                 return float(value)
             except ValueError:
                 pass
-    raise Refusal("input should be a valid number")
+    raise RefusalError("input should be a valid number")
 
 
 def _as_bool(value: Any) -> bool:
@@ -389,7 +397,7 @@ def _as_bool(value: Any) -> bool:
             return bool(value)
         case str() if value.lower() in _TRUE | _FALSE:
             return value.lower() in _TRUE
-    raise Refusal("input should be a valid boolean")
+    raise RefusalError("input should be a valid boolean")
 
 
 def _as_member(check: _Check, value: Any, name: str) -> Any:
@@ -400,24 +408,22 @@ def _as_member(check: _Check, value: Any, name: str) -> Any:
         return known[0] if known else value
     whole = all(isinstance(inner, int) for inner in members.values())
     if whole and not isinstance(value, bool):
-        try:
+        with suppress(RefusalError):
             value = _as_int(value)
-        except Refusal:
-            pass
     for member, inner in members.items():
         if inner == value and isinstance(inner, str) == isinstance(value, str):
             return member
-    raise Refusal(f"input should be {', '.join(repr(inner) for inner in members.values())}")
+    raise RefusalError(f"input should be {', '.join(repr(inner) for inner in members.values())}")
 
 
 def _as_items(check: _Check, value: Any, kind: Any, word: str, depth: int) -> Any:
     if not isinstance(value, list):
-        raise Refusal(f"input should be a valid {word}")
+        raise RefusalError(f"input should be a valid {word}")
     if isinstance(kind, str) or len(kind) < 2:
         return value
     if word == "tuple" and "..." not in kind:
         if len(value) != len(kind) - 1:
-            raise Refusal(f"input should have {len(kind) - 1} items")
+            raise RefusalError(f"input should have {len(kind) - 1} items")
         return [_item(check, item, kind[i + 1], i, depth) for i, item in enumerate(value)]
     return [_item(check, item, kind[1], i, depth) for i, item in enumerate(value)]
 
@@ -425,19 +431,19 @@ def _as_items(check: _Check, value: Any, kind: Any, word: str, depth: int) -> An
 def _item(check: _Check, item: Any, types: Any, index: int, depth: int) -> Any:
     try:
         return _type(check, item, types if isinstance(types, list) else [types], depth + 1)
-    except Refusal as refusal:
-        raise Refusal(refusal.message, f"{index}.{refusal.path}" if refusal.path else str(index)) from None
+    except RefusalError as refusal:
+        raise RefusalError(refusal.message, f"{index}.{refusal.path}" if refusal.path else str(index)) from None
 
 
 def _as_mapping(check: _Check, value: Any, kind: Any, depth: int) -> Any:
     if not isinstance(value, dict):
-        raise Refusal("input should be a valid dictionary")
+        raise RefusalError("input should be a valid dictionary")
     if isinstance(kind, str) or len(kind) < 3:
         return value
     result = {}
     for key, item in value.items():
         try:
             result[key] = _type(check, item, kind[2], depth + 1)
-        except Refusal as refusal:
-            raise Refusal(refusal.message, f"{key}.{refusal.path}" if refusal.path else key) from None
+        except RefusalError as refusal:
+            raise RefusalError(refusal.message, f"{key}.{refusal.path}" if refusal.path else key) from None
     return result

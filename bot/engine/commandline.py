@@ -8,11 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from bot.engine.coercion import (
-    Refusal,
+    RefusalError,
     check_config,
     check_field,
     convert,
     holds_unknown,
+    read_json,
     read_partly_known,
 )
 from bot.engine.conflicts import conflicts
@@ -84,10 +85,12 @@ class _Assembly:
         self.ineffective = list(ineffective)
         self.settings: dict[str, Setting] = {}
         self.nested: dict[str, Setting] = {}
+        self.checked: dict[str, tuple[Any, RefusalError | None]] = {}
 
     def finish(self) -> CommandLine:
         for index, occurrence in enumerate(self.read.occurrences):
             self.use(index, occurrence)
+        self.check_fields()
         self.place_model()
         self.merge_speculation()
         for dest, config in READ_BY_ENGINE.items():
@@ -106,7 +109,7 @@ class _Assembly:
         because, argument = _written(occurrence)
         try:
             value = self.value(occurrence)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             self.errors.append(
                 EngineError("invalid-value", argument, f"argument {occurrence.option}: {refusal}", because)
             )
@@ -117,23 +120,25 @@ class _Assembly:
             self.ineffective.append(Ineffective("ignored", argument, "config", message, because))
         if self.read.open_token is not None and (index < self.read.opened or isinstance(value, dict)):
             value, because = UNKNOWN, (*because, *self.read.open_token.because)
+            self.checked.pop(flag.dest, None)
         elif isinstance(value, dict) and any(token.symbols for token in occurrence.values):
             because = (*because, _one_value_each(occurrence.values))
         self.store(flag.dest, Setting(value, because, argument), leaves)
 
     def value(self, occurrence: Occurrence) -> Any:
-        """What a flag sets. Raises `Refusal`."""
+        """What a flag sets. Raises `RefusalError`."""
         flag, values = occurrence.flag, occurrence.values
-        match flag.action:
-            case "store_true" | "store_false":
-                return flag.action == "store_true"
-            case "boolean":
-                return occurrence.option not in flag.inverses
+        self.checked.pop(flag.dest, None)
+        if flag.action in ("boolean", "store_true", "store_false"):
+            value = occurrence.option not in flag.inverses and flag.action != "store_false"
+            self.checked[flag.dest] = (value, None)
+            return value
         if not values:
             return flag.const
-        if flag.action == "custom":
-            known = all(not token.symbols for token in values)
-            return [token.text for token in values] if known else UNKNOWN
+        if flag.action == "custom" or (flag.action == "lora" and any(token.symbols for token in values)):
+            return UNKNOWN
+        if flag.action == "lora":
+            return [_adapter(token.text) for token in values]
         read = [self.word(flag, token) for token in values]
         if flag.nargs in (None, "?"):
             result: Any = read[0]
@@ -143,10 +148,10 @@ class _Assembly:
             before = self.settings.get(flag.dest)
             earlier = before.value if before is not None else []
             result = UNKNOWN if UNKNOWN in (earlier, result) else [*earlier, result]  # type: ignore[misc]
-        return _engine_value(self.facts, flag, result)
+        return result
 
     def word(self, flag: Flag, token: Token) -> Any:
-        """The value of one word, checked against the flag's choices. Raises `Refusal`."""
+        """The value of one word, checked against the flag's choices. Raises `RefusalError`."""
         if token.symbols or token.open:
             if not flag.converter.startswith(("config:", "json", "dict")):
                 return UNKNOWN
@@ -154,9 +159,11 @@ class _Assembly:
             return _checked_config(self.facts, flag, value)
         if token.group and holds_unknown(token.value) and flag.converter.startswith(("config:", "json", "dict")):
             return _checked_config(self.facts, flag, token.value)
-        value, refusal = _converted(self.facts, flag, token.text)
+        value, refusal, checked = _converted(self.facts, flag, token.text)
         if refusal is not None:
             raise refusal
+        if flag.nargs is None and flag.action == "store":
+            self.checked[flag.dest] = checked
         return value
 
     def store(self, dest: str, setting: Setting, leaves: tuple[Leaf, ...]) -> None:
@@ -197,6 +204,18 @@ class _Assembly:
             self.nested[f"{dest}.{'.'.join(keys)}"] = Setting(inner, because, argument)
 
     # -- all flags together
+
+    def check_fields(self) -> None:
+        """Check each value that stands against the configuration field that it goes to."""
+        for dest, setting in self.settings.items():
+            value, refusal = self.checked.get(dest) or _engine_value(self.facts, self.facts.dests[dest], setting.value)
+            if refusal is not None:
+                flag = self.facts.dests[dest]
+                message = f"argument {flag.name}: {refusal}"
+                self.errors.append(EngineError("invalid-value", setting.argument, message, setting.because))
+                continue
+            if value is not setting.value and value != setting.value:
+                self.settings[dest] = Setting(value, setting.because, setting.argument)
 
     def place_model(self) -> None:
         """The positional wins over `--model`; the server module never reads it."""
@@ -250,7 +269,7 @@ class _Assembly:
             value = renamed
         try:
             value = check_config(value, config, self.facts, json_mode=False)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             where = self.nested.get(f"{dest}.{refusal.path}", setting)
             self.errors.append(EngineError("invalid-value", where.argument, f"{dest}: {refusal}", where.because))
             return
@@ -272,11 +291,12 @@ def _written(occurrence: Occurrence) -> tuple[tuple[Reason, ...], str]:
     token, values = occurrence.token, occurrence.values
     if not values or values[0].written == token.written:
         return token.because, token.written
-    because = token.because
+    because, argument = token.because, token.written
     for value in values:
-        if value.because != because and value.because:
-            because = tuple(dict.fromkeys((*because, *value.because)))
-    return because, " ".join((token.written, *(value.written for value in values)))
+        argument = f"{argument} {value.written}"
+        if value.because and value.because != because:
+            because = (*because, *(reason for reason in value.because if reason not in because))
+    return because, argument
 
 
 def _leaf(leaves: tuple[Leaf, ...], keys: tuple[str, ...]) -> Leaf | None:
@@ -294,19 +314,34 @@ def _one_value_each(tokens: Sequence[Token]) -> Reason:
     return Reason("assumption", path, line, f"{names} stands for one value inside the JSON text")
 
 
+def _adapter(text: str) -> Any:
+    """A LoRA module: `name=path`, or JSON. Raises `RefusalError`."""
+    if "=" in text and "," not in text:
+        if text.count("=") > 1:
+            raise RefusalError(f"{text!r} is not name=path")
+        return text
+    read = read_json(text) if text else text
+    if text and not isinstance(read, dict):
+        raise RefusalError(f"invalid fields: {text!r}")
+    return read
+
+
 @lru_cache(maxsize=8192)
-def _converted(facts: Facts, flag: Flag, text: str) -> tuple[Any, Refusal | None]:
-    """A word's value, or why it is refused. The same words come again in every world of a compose."""
+def _converted(facts: Facts, flag: Flag, text: str) -> tuple[Any, RefusalError | None, tuple[Any, RefusalError | None]]:
+    """A word's value, or why the parser refuses it; and the same of the engine's configuration.
+
+    The same words come again in every world of a compose.
+    """
     try:
         if flag.optional and text in ("", "None"):
             value: Any = None
         else:
             value = _checked_config(facts, flag, convert(flag.converter, text, facts))
         if flag.choices is not None and value not in flag.choices:
-            raise Refusal(f"invalid choice: {text!r} (choose from {', '.join(map(repr, flag.choices))})")
-    except Refusal as refusal:
-        return None, refusal
-    return value, None
+            raise RefusalError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, flag.choices))})")
+    except RefusalError as refusal:
+        return None, refusal, (None, None)
+    return value, None, _engine_value(facts, flag, value)
 
 
 def _checked_config(facts: Facts, flag: Flag, value: Any) -> Any:
@@ -315,14 +350,17 @@ def _checked_config(facts: Facts, flag: Flag, value: Any) -> Any:
     return check_config(value, flag.converter.removeprefix("config:"), facts)
 
 
-def _engine_value(facts: Facts, flag: Flag, value: Any) -> Any:
-    """A value as the configuration field behind the flag takes it. Raises `Refusal`."""
+def _engine_value(facts: Facts, flag: Flag, value: Any) -> tuple[Any, RefusalError | None]:
+    """A value as the configuration field behind the flag takes it, or why it does not."""
     if value is None or value is UNKNOWN or flag.dest in READ_BY_ENGINE or flag.converter.startswith("config:"):
-        return value
+        return value, None
     declared = facts.field(flag.field) if flag.field else None
     if declared is None or flag.converter == "opaque" or flag.dest in SPECULATION:
-        return value
-    return check_field(value, declared, facts)
+        return value, None
+    try:
+        return check_field(value, declared, facts), None
+    except RefusalError as refusal:
+        return value, refusal
 
 
 def unread(environment: Mapping[str, Word], facts: Facts) -> tuple[Ineffective, ...]:

@@ -16,6 +16,8 @@ from bot.rules import RULES
 RELEASES: Path = RULES / "vllm" / "releases"
 SOURCE_URL = "https://github.com/vllm-project/vllm/blob/v{version}/{path}#L{line}"
 SCHEMA = 1
+ARGUMENTS = "vllm/engine/arg_utils.py"
+"""The file of a flag's place that is given as a line only."""
 
 Type = list[Any]
 """Alternatives, each a word (`"int"`) or a list (`["list", TYPE]`); see `bot.learn.values`."""
@@ -44,9 +46,11 @@ class Fact:
 class Flag:
     """One flag, as the release registers it with argparse.
 
-    `action`: "store", "store_true", "boolean" (`--x`, `--no-x`), "append", "custom".
+    `action`: "store", "store_true", "boolean" (`--x`, `--no-x`), "append", "lora", "custom" (code of the
+    release that is not modelled).
     `converter`: how a word becomes a value: "str", "int", "float", "human_int", "human_int_or_auto", "json", "dict",
-    "dict_or_str", "lower_underscore", "config:NAME", "opaque" (code of the release that is not modelled); `optional` adds that an empty word or "None" is None.
+    "dict_or_str", "lower_underscore", "config:NAME", "opaque" (code of the release that is not modelled); `optional`
+    adds that an empty word or "None" is None.
     `nargs` is None (one word), "?", "+", or a number. `choices` is None when any value will do or when they are
     not known. `inverses` are the options that set False. `field` is the configuration field behind it
     (`CacheConfig.cache_dtype`).
@@ -114,7 +118,7 @@ class Facts:
     def flags(self) -> Mapping[str, Flag]:
         """Flags by the first of their names, in order of registration."""
         pairs = bool(self.rules["enable_disable"])
-        return {name: _flag(name, entry, pairs) for name, entry in self.raw["flags"].items()}
+        return {name: _flag(name, entry, pairs, self.raw["configs"]) for name, entry in self.raw["flags"].items()}
 
     @cached_property
     def options(self) -> Mapping[str, Flag]:
@@ -218,13 +222,27 @@ def place(at: str) -> tuple[str, int]:
     return path, int(line)
 
 
+def _at(at: int | str, path: str) -> tuple[str, int]:
+    """A place that is a line of a known file, or is written in full."""
+    return (path, at) if isinstance(at, int) else place(at)
+
+
+def _default_place(entry: Mapping[str, Any], configs: Mapping[str, Any]) -> tuple[str, int]:
+    """Where the default of a flag is: said in full, or that of its configuration field."""
+    if "default_at" in entry:
+        return place(entry["default_at"])
+    owner, _, name = entry["field"].partition(".")
+    config = configs[owner]
+    return _at(config["fields"][name]["at"], place(config["at"])[0])
+
+
 def _default(entry: Mapping[str, Any], path: str, line: int) -> Fact:
     return Fact(entry.get("default"), path, line, entry.get("computed", ""))
 
 
-def _flag(name: str, entry: Mapping[str, Any], pairs: bool) -> Flag:
-    path, line = place(entry["at"])
-    default_path, default_line = place(entry["default_at"]) if "default_at" in entry else (path, line)
+def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str, Any]) -> Flag:
+    path, line = _at(entry["at"], ARGUMENTS)
+    default_path, default_line = _default_place(entry, configs)
     options = tuple(entry.get("names", (name,)))
     action = entry.get("action", "store")
     converter = entry.get("type", "str")
@@ -261,8 +279,7 @@ def _inverses(options: tuple[str, ...], pairs: bool) -> tuple[str, ...]:
 
 
 def _field(name: str, entry: Mapping[str, Any], path: str) -> Field:
-    at = entry["at"]
-    where = (path, at) if isinstance(at, int) else place(at)
+    where = _at(entry["at"], path)
     return Field(
         name=name,
         types=entry["type"],

@@ -190,6 +190,8 @@ class _Reader:
 
     def report_stray(self) -> None:
         """Argparse's "unrecognized arguments", one error for each flag with the words behind it."""
+        if not self.stray:
+            return
         groups: list[list[Token]] = []
         previous: Token | None = None
         positions = {id(token): index for index, token in enumerate(self.tokens)}
@@ -268,7 +270,8 @@ class _Reader:
         if missing and stop < len(self.tokens) and self.kinds[stop] == "?":
             values, missing = [self.tokens[stop]], False
         if missing:
-            count = {None: "one argument", "+": "at least one argument"}.get(flag.nargs, f"{flag.nargs} arguments")
+            counts: dict[str | int | None, str] = {None: "one argument", "+": "at least one argument"}
+            count = counts.get(flag.nargs, f"{flag.nargs} arguments")
             self.error("missing-value", token, f"argument {name}: expected {count}")
             return stop
         self.read.occurrences.append(Occurrence(flag, name, token, values))

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.engine.coercion import human_integer
-from bot.engine.configfile import BadConfigFile, read_config_file
+from bot.engine.configfile import ConfigFileError, read_config_file
 from bot.engine.facts import Facts
 from bot.engine.model import EngineError, Ineffective
 from bot.engine.unknown import UNKNOWN
@@ -65,7 +65,7 @@ class Rewritten:
     stopped: bool = False
 
 
-class Stop(Exception):
+class StopError(Exception):
     """The rewriting itself raises: the server ends with a traceback or a message."""
 
     def __init__(self, kind: str, token: Token | None, message: str) -> None:
@@ -99,15 +99,15 @@ def rewrite(argv: Sequence[Word], facts: Facts, files: Mapping[str, str], all_fi
     rules = facts.rules
     try:
         if len(argv) > MAX_WORDS:
-            raise Stop("invalid-value", tokens[-1], f"more than {MAX_WORDS} arguments")
+            raise StopError("invalid-value", tokens[-1], f"more than {MAX_WORDS} arguments")
         if serve:
-            tokens = _place_model(tokens, rules, done)
-        tokens = _write_in_config(tokens, facts, files, all_files, done, serve)
+            tokens = _place_model(tokens, rules)
+        tokens = _write_in_config(tokens, facts, files, all_files, serve)
         if serve:
             tokens = tokens[1:]
         tokens = _spell(tokens, rules, done)
         done.tokens = _gather(tokens, "dotted" in rules["human_integers"])
-    except Stop as stop:
+    except StopError as stop:
         token = stop.token
         done.errors.append(
             EngineError(
@@ -121,18 +121,18 @@ def rewrite(argv: Sequence[Word], facts: Facts, files: Mapping[str, str], all_fi
     return done
 
 
-def _place_model(tokens: list[Token], rules: Mapping[str, object], done: Rewritten) -> list[Token]:
+def _place_model(tokens: list[Token], rules: Mapping[str, object]) -> list[Token]:
     """`serve … --model X` becomes `serve X …`, for the first `--model`."""
     at = next((i for i, token in enumerate(tokens) if token.text.startswith("--model") and _MODEL.match(token.text)), 0)
     if at and rules["model_option"] == "refused":
         if tokens[at].text == "--model":
-            raise Stop("conflict", tokens[at], "the model must be a positional argument of `vllm serve`")
+            raise StopError("conflict", tokens[at], "the model must be a positional argument of `vllm serve`")
         at = 0
     if at:
         option = tokens[at]
         if option.text == "--model":
             if at + 1 >= len(tokens):
-                raise Stop("missing-value", option, "argument --model: expected one argument")
+                raise StopError("missing-value", option, "argument --model: expected one argument")
             value, rest = tokens[at + 1], at + 2
             model = Token(
                 value.text,
@@ -153,7 +153,7 @@ def _place_model(tokens: list[Token], rules: Mapping[str, object], done: Rewritt
     ):
         named = next((token for token in tokens if _SERVED_NAME.match(token.text)), None)
         if named is not None:
-            raise Stop("conflict", named, "`model` should be the first positional argument of `vllm serve`")
+            raise StopError("conflict", named, "`model` should be the first positional argument of `vllm serve`")
     return tokens
 
 
@@ -162,7 +162,6 @@ def _write_in_config(
     facts: Facts,
     files: Mapping[str, str],
     all_files: bool,
-    done: Rewritten,
     serve: bool,
 ) -> list[Token]:
     """Put the arguments of `--config FILE` behind the model, and drop the option."""
@@ -171,10 +170,10 @@ def _write_in_config(
         return tokens
     option = tokens[places[0]]
     if len(places) > 1:
-        raise Stop("conflict", tokens[places[1]], "more than one config file specified")
+        raise StopError("conflict", tokens[places[1]], "more than one config file specified")
     at = places[0]
     if at == len(tokens) - 1:
-        raise Stop("missing-value", option, "no config file specified")
+        raise StopError("missing-value", option, "no config file specified")
     name = tokens[at + 1]
     written = _config_tokens(option, name, facts, files, all_files, serve)
     first = tokens[0]
@@ -184,7 +183,9 @@ def _write_in_config(
     if serve:
         model_first = len(tokens) > 1 and not tokens[1].text.startswith("-")
         if not model_first and not any(token.text == "--model" or token.open for token in written):
-            raise Stop("missing-value", option, "no model specified, neither as an argument nor in the config file")
+            raise StopError(
+                "missing-value", option, "no model specified, neither as an argument nor in the config file"
+            )
         head = 2 if model_first else 1
     return tokens[:head] + written + tokens[head:at] + tokens[at + 2 :]
 
@@ -198,18 +199,18 @@ def _config_tokens(
     if name.symbols:
         return anything
     if name.text.rpartition(".")[2] not in ("yaml", "yml"):
-        raise Stop("invalid-value", name, f"config file must be of a yaml/yml type: {name.text}")
+        raise StopError("invalid-value", name, f"config file must be of a yaml/yml type: {name.text}")
     text = files.get(name.text)
     if text is None:
         if all_files:
-            raise Stop("invalid-value", name, f"no such config file: {name.text}")
+            raise StopError("invalid-value", name, f"no such config file: {name.text}")
         return anything
     # The server's own command line has a parser for subcommands in front, which knows no flag that could be negated.
     negatable = facts.options if facts.rules["config_false"] == "negated" and not serve else {}
     try:
         words = read_config_file(text, negatable, facts.rules["config_mapping"] == "json")
-    except BadConfigFile as error:
-        raise Stop("invalid-value", name, f"{name.text}: {error}") from None
+    except ConfigFileError as error:
+        raise StopError("invalid-value", name, f"{name.text}: {error}") from None
     return [
         Token(
             word,
@@ -297,7 +298,7 @@ def _gather(tokens: list[Token], human: bool) -> list[Token]:
         because = token.because
         if not equals:
             if index + 1 >= len(tokens):
-                raise Stop("missing-value", token, f"{name} needs a value")
+                raise StopError("missing-value", token, f"{name} needs a value")
             value = tokens[index + 1]
             value_text = value.text
             argument = f"{token.written} {value.written}"

@@ -11,8 +11,10 @@ from typing import Any
 
 from bot.learn.anchors import fingerprint, locate
 from bot.learn.configs import config_table, enum_table
+from bot.learn.conflicts import conflict_rules
 from bot.learn.environment import variables
-from bot.learn.flags import Converter, Flag, register
+from bot.learn.flags import Flag, register
+from bot.learn.keywords import ARGUMENTS, Converter
 from bot.learn.rewriting import entrypoint, rewriting_rules
 from bot.learn.source import SourceError, SourceTree
 from bot.learn.values import Computed, Reader
@@ -46,6 +48,8 @@ def learn(source: SourceTree, version: str, anchors: Iterable[str] = ()) -> dict
     facts["configs"] = config_table(source, reader)
     facts["enums"] = enum_table(reader)
     facts["environment"] = variables(source, reader)
+    facts["conflicts"] = conflict_rules(source)
+    _leave_out_known_places(facts)
     facts["anchors"], facts["constants"] = _anchors(source, reader, anchors)
     return facts
 
@@ -98,9 +102,22 @@ def _flag(flag: Flag) -> dict[str, Any]:
     if flag.field is not None:
         entry["field"] = f"{flag.field.owner}.{flag.field.name}"
     entry["at"] = flag.place
-    if flag.default_place and flag.default_place != flag.place:
-        entry["default_at"] = flag.default_place
+    entry["default_at"] = flag.default_place
     return entry
+
+
+def _leave_out_known_places(facts: dict[str, Any]) -> None:
+    """Keep the file small: most flags are registered in one file, and have their default at their field."""
+    for entry in facts["flags"].values():
+        owner, _, name = entry.get("field", "").partition(".")
+        config = facts["configs"].get(owner)
+        if config is not None and name in config["fields"]:
+            at = config["fields"][name]["at"]
+            if entry.get("default_at") == (f"{config['at'].rpartition(':')[0]}:{at}" if isinstance(at, int) else at):
+                del entry["default_at"]
+        path, _, line = entry["at"].rpartition(":")
+        if path == ARGUMENTS:
+            entry["at"] = int(line)
 
 
 def _levels(source: SourceTree, reader: Reader) -> dict[str, Any]:

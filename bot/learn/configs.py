@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from bot.learn.flags import fields
 from bot.learn.source import Definition, Module, SourceTree
-from bot.learn.values import Computed, Reader
+from bot.learn.values import Computed, Reader, fields
 
 LIMITS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length")
 
@@ -37,6 +36,10 @@ def enum_table(reader: Reader) -> dict[str, dict[str, Any]]:
     return table
 
 
+SKIPPED = "skipped"
+"""In place of a validator, for a field that pydantic is told not to check."""
+
+
 def _config(source: SourceTree, reader: Reader, definition: Definition) -> dict[str, Any]:
     validators = _validators(reader, definition)
     found: dict[str, Any] = {}
@@ -47,6 +50,8 @@ def _config(source: SourceTree, reader: Reader, definition: Definition) -> dict[
         place = f"{module.path}:{statement.lineno}"
         entry["at"] = statement.lineno if module.path == definition.path else place
         kinds = [kind for names, kind in validators if name in names or "*" in names]
+        if "SkipValidation" in ast.unparse(statement.annotation):
+            kinds.append(SKIPPED)
         if kinds:
             entry["validators"] = kinds
         found[name] = entry
@@ -129,7 +134,8 @@ def _validator_kind(mode: str, function: ast.FunctionDef) -> str | None:
 
     "nullable": None passes. "by_name": a string is the name of an enum member in any case; "by_name_or_auto": and
     "auto" is None. "lower", "lower_underscore": a string is rewritten. "config": a mapping becomes the class.
-    "custom": anything else that comes before the check. None: it comes after the check and may only refuse.
+    "custom": anything else that comes before the check. "checked": it comes after, and may refuse. None: it comes
+    after, and refuses nothing.
     """
     text = ast.unparse(function)
     if mode == "after":

@@ -13,25 +13,16 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
+from bot.learn.keywords import Converter, converter_name, keywords_by_type, lambda_name, special_fields
 from bot.learn.source import Definition, Module, SourceError, SourceTree, imported
-from bot.learn.values import Computed, Reader, Type
+from bot.learn.values import Computed, Reader, Type, fields
 
 SERVE = "vllm/entrypoints/cli/serve.py"
-ARGUMENTS = "vllm/engine/arg_utils.py"
+DEVICE = "cuda"
+"""The platform of the images that are learnt: what is registered for others is not."""
+
 MAX_CALLS = 400
 """Calls of the release's own functions that are followed; building the parser takes fewer than forty."""
-
-
-@dataclass(slots=True)
-class Converter:
-    """A converter that argparse would call: `name`, and the converter inside for `optional`."""
-
-    name: str
-    inner: Converter | None = None
-
-    def written(self) -> Any:
-        """As the release file spells it: a word, or `["optional", WORD]`."""
-        return self.name if self.inner is None else [self.name, self.inner.written()]
 
 
 @dataclass(slots=True)
@@ -99,7 +90,7 @@ class _Interpreter:
         self.source = source
         self.reader = reader
         self.registration = Registration()
-        self.human = human_readable_fields(source)
+        self.special = special_fields(source)
         self.calls = 0
 
     # -- statements
@@ -133,7 +124,7 @@ class _Interpreter:
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.assign(target, self.evaluate(value, scope), scope)
             case ast.AugAssign(target=target, op=ast.Add(), value=value):
-                before, added = self.evaluate(_loaded(target), scope), self.evaluate(value, scope)
+                before, added = self.evaluate(target, scope), self.evaluate(value, scope)
                 both = isinstance(before, list) and isinstance(added, list)
                 self.assign(target, before + added if both else UNKNOWN, scope)
             case ast.Delete(targets=targets):
@@ -207,8 +198,13 @@ class _Interpreter:
                 return value
             case ast.Name(id=name) if name in scope.names:
                 return scope.names[name]
+            case ast.Attribute(value=ast.Name(id="current_platform"), attr="device_type"):
+                return DEVICE
             case ast.Name() | ast.Attribute():
                 return self.named(node, scope)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                truth = self.evaluate(test, scope)
+                return UNKNOWN if truth is UNKNOWN else self.evaluate(body if truth else orelse, scope)
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return self.items(items, scope)
             case ast.Dict():
@@ -235,7 +231,7 @@ class _Interpreter:
             case ast.JoinedStr(values=parts):
                 return self.formatted(parts, scope)
             case ast.Lambda():
-                return Converter(_lambda(node))
+                return Converter(lambda_name(node))
             case ast.ListComp(elt=element, generators=[ast.comprehension(target=target, iter=iterated, ifs=[])]):
                 items = self.evaluate(iterated, scope)
                 if not isinstance(items, list):
@@ -315,9 +311,9 @@ class _Interpreter:
             if found.name in ("json.loads", "argparse.BooleanOptionalAction"):
                 return Converter("json") if found.name == "json.loads" else "boolean"
             if isinstance(found.node, ast.FunctionDef):
-                return Converter(_converter(found.name))
+                return Converter(converter_name(found.name))
             if isinstance(found.node, ast.ClassDef):
-                return "custom" if self.is_action(found) else found
+                return self.action(found)
             if isinstance(found.node, ast.expr) and found.module is not None:
                 value = self.reader.value(found.module, found.node)
                 return UNKNOWN if isinstance(value, Computed) else value
@@ -326,10 +322,13 @@ class _Interpreter:
             return UNKNOWN if isinstance(value, Computed) else value
         return UNKNOWN
 
-    def is_action(self, definition: Definition) -> bool:
+    def action(self, definition: Definition) -> Any:
+        """A class as a value: the word for it when it is an argparse action."""
         node = definition.node
         assert isinstance(node, ast.ClassDef)
-        return any("Action" in ast.unparse(base) for base in node.bases)
+        if not any("Action" in ast.unparse(base) for base in node.bases):
+            return definition
+        return "lora" if definition.name == "LoRAParserAction" else "custom"
 
     # -- calls
 
@@ -484,7 +483,7 @@ class _Interpreter:
             types = self.reader.type(module, statement.annotation)
             default = self.default(module, statement)
             place = f"{module.path}:{statement.lineno}"
-            arguments: dict[str, Any] = {"default": default, **self.by_type(name, types)}
+            arguments: dict[str, Any] = {"default": default, **keywords_by_type(name, types, self.special)}
             found[name] = Field(arguments, owner, name, place, types)
         return found
 
@@ -493,147 +492,8 @@ class _Interpreter:
             return None
         return self.reader.value(module, statement.value)
 
-    def by_type(self, name: str, types: Type) -> dict[str, Any]:
-        """The release's `_compute_kwargs`, type by type and in its order."""
-        kinds = {_kind(kind) for kind in types}
-        optional = "none" in kinds
-        result: dict[str, Any]
-        if "config" in kinds:
-            config = next(kind[1] for kind in types if _kind(kind) == "config")
-            result = {"type": Converter(f"config:{config}")}
-        elif kinds == {"bool", "str", "none"} and self.human.optional_value:
-            return {"type": Converter("str"), "nargs": "?", "const": True}
-        elif "bool" in kinds:
-            return {"action": "boolean"}
-        elif "literal" in kinds:
-            result = _literal(types, kinds)
-        elif kinds & {"tuple", "list", "set"}:
-            result = _collection(types, kinds)
-        elif "int" in kinds:
-            result = {"type": Converter(self.human.fields.get(name, "int"))}
-        elif "float" in kinds:
-            result = {"type": Converter("float")}
-        elif "dict" in kinds and ("str" in kinds or kinds & {"class", "any", "enum", "none"} - {"none"}):
-            result = {"type": Converter("dict_or_str")}
-        elif "dict" in kinds:
-            result = {"type": Converter("dict")}
-        else:
-            result = {"type": Converter("str")}
-        if optional:
-            result["type"] = Converter("optional", result["type"])
-            if result.get("choices"):
-                result["choices"] = [*result["choices"], self.human.none_choice]
-        return result
-
-
-@dataclass(frozen=True, slots=True)
-class HumanReadable:
-    """What `_compute_kwargs` treats by field name, and its spellings that changed between releases.
-
-    `none_choice`: what stands for None among choices (the string or the value). `optional_value`: whether
-    `bool | str | None` is a flag whose value may be left out.
-    """
-
-    fields: dict[str, str]
-    none_choice: str | None
-    optional_value: bool
-
-
-def human_readable_fields(source: SourceTree) -> HumanReadable:
-    """Read from `_compute_kwargs` which integer fields accept `128k` or `auto`."""
-    definition = source.resolve(source.at(ARGUMENTS), "_compute_kwargs")
-    if definition is None or definition.node is None:
-        raise SourceError(f"{ARGUMENTS}: _compute_kwargs is not where it was")
-    named_sets: dict[str, ast.expr] = {}
-    found: dict[str, str] = {}
-    none_choice: str | None = "None"
-    optional_value = False
-    for node in ast.walk(definition.node):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Set() as value):
-                named_sets[name] = value
-            case ast.If(test=ast.Compare(left=ast.Name(id="name"), comparators=[compared]), body=body):
-                converter = _converter_assigned(body)
-                group = named_sets.get(getattr(compared, "id", ""), compared)
-                for constant in ast.walk(group):
-                    if isinstance(constant, ast.Constant) and isinstance(constant.value, str) and converter:
-                        found.setdefault(constant.value, converter)
-            case ast.Call(func=ast.Attribute(attr="append"), args=[ast.Constant(value=value)]):
-                none_choice = value if value is None or isinstance(value, str) else none_choice
-            case ast.Constant(value="?"):
-                optional_value = True
-    return HumanReadable(found, none_choice, optional_value)
-
-
-def _converter_assigned(body: list[ast.stmt]) -> str | None:
-    for statement in body:
-        match statement:
-            case ast.Assign(value=ast.Name(id=name)) if name.startswith("human_readable"):
-                return _converter(name)
-    return None
-
-
-def fields(reader: Reader, cls: Definition) -> list[tuple[str, Module, str, ast.AnnAssign]]:
-    """The fields of a dataclass in its order, bases first: owner, module, name, statement."""
-    found: dict[str, tuple[str, Module, str, ast.AnnAssign]] = {}
-    for module, node in reversed(reader.ancestry(cls)):
-        for statement in node.body:
-            match statement:
-                case ast.AnnAssign(target=ast.Name(id=name)) if not _is_class_variable(statement.annotation):
-                    previous = found.get(name)
-                    found[name] = (node.name if previous is None else cls.name, module, name, statement)
-    return list(found.values())
-
-
-def _is_class_variable(annotation: ast.expr) -> bool:
-    return isinstance(annotation, ast.Subscript) and "ClassVar" in ast.unparse(annotation.value)
-
-
-def _kind(kind: Any) -> str:
-    return kind if isinstance(kind, str) else kind[0]
-
-
-def _literal(types: Type, kinds: set[str]) -> dict[str, Any]:
-    values = [value for kind in types if _kind(kind) == "literal" for value in kind[1:]]
-    converter = Converter(type(values[0]).__name__ if values else "str")
-    if "str" in kinds:
-        return {"type": converter}
-    return {"type": converter, "choices": sorted(values)}
-
-
-def _collection(types: Type, kinds: set[str]) -> dict[str, Any]:
-    wanted = next(name for name in ("tuple", "list", "set") if name in kinds)
-    kind = next(kind for kind in types if _kind(kind) == wanted)
-    if isinstance(kind, str):
-        return {"type": Converter("str"), "nargs": "+"}
-    element = kind[1] if isinstance(kind[1], list) else ["str"]
-    length: Any = "+"
-    if wanted == "tuple" and "..." not in kind:
-        length = len(kind) - 1
-    inner = {_kind(item) for item in element}
-    if len(element) == 1 and inner == {"literal"}:
-        return {**_literal(element, inner), "nargs": length}
-    converter = element[0] if len(element) == 1 and element[0] in ("int", "float", "str") else "str"
-    return {"type": Converter(converter), "nargs": length}
-
-
-def _converter(name: str) -> str:
-    return {
-        "human_readable_int": "human_int",
-        "human_readable_int_or_auto": "human_int_or_auto",
-        "union_dict_and_str": "dict_or_str",
-    }.get(name, "opaque")
-
-
-def _lambda(node: ast.Lambda) -> str:
-    return "lower_underscore" if ast.unparse(node.body) == "s.lower().replace('-', '_')" else "opaque"
-
 
 def _table(value: Any) -> dict[str, Any] | None:
     if isinstance(value, Field):
         return value.arguments
     return value if isinstance(value, dict) else None
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    return target

@@ -231,7 +231,7 @@ class Reader:
             case "Union":
                 return [kind for part in parts for kind in self._alternatives(module, part, depth + 1)]
             case "Annotated" | "SkipValidation" | "ClassVar" | "Required" | "InitVar":
-                return ["any"] if name == "SkipValidation" else self._alternatives(module, parts[0], depth + 1)
+                return self._alternatives(module, parts[0], depth + 1)
             case "list" | "List" | "Sequence" | "Iterable":
                 return [["list", self.type(module, parts[0], depth + 1)]]
             case "set" | "Set" | "frozenset":
@@ -268,6 +268,8 @@ class Reader:
             if self.is_config(found):
                 self.configs[found.name] = found
                 return [["config", found.name]]
+            if any(getattr(base, "id", "") == "dict" for _, node in self.ancestry(found) for base in node.bases):
+                return ["dict"]
             return [["class", found.name]]
         if isinstance(found.node, ast.expr):
             return self._alternatives(found.module, found.node, depth + 1)
@@ -291,3 +293,19 @@ def _decorated(node: ast.ClassDef) -> bool:
 
 def _computed(node: ast.expr) -> Computed:
     return Computed(ast.unparse(node))
+
+
+def fields(reader: Reader, cls: Definition) -> list[tuple[str, Module, str, ast.AnnAssign]]:
+    """The fields of a dataclass in its order, bases first: owner, module, name, statement."""
+    found: dict[str, tuple[str, Module, str, ast.AnnAssign]] = {}
+    for module, node in reversed(reader.ancestry(cls)):
+        for statement in node.body:
+            match statement:
+                case ast.AnnAssign(target=ast.Name(id=name)) if not _is_class_variable(statement.annotation):
+                    previous = found.get(name)
+                    found[name] = (node.name if previous is None else cls.name, module, name, statement)
+    return list(found.values())
+
+
+def _is_class_variable(annotation: ast.expr) -> bool:
+    return isinstance(annotation, ast.Subscript) and "ClassVar" in ast.unparse(annotation.value)
