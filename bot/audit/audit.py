@@ -70,35 +70,38 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     services: list[ResolvedService] = []
     findings: list[Finding] = []
     for name in project.services:
-        default = resolve_service(repository, unit.files, name)
-        if not any(is_inference_server(world.kind) for world in default.worlds):
-            continue
         service = resolve_service(repository, unit.files, name, interplay=rules.interplay)
-        services.append(service)
-        findings += _findings(repository, service, rules)
+        if is_inference_server(service.kind):
+            services.append(service)
+            findings += _findings(repository, unit, service, rules)
     findings += _refusals(repository, unit, project, rules)
     return UnitReport(unit, tuple(findings), tuple(services), project)
 
 
-def _findings(repository: Repository, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
+def _findings(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
+    if not any(world.engine is not None for world in service.defaults):
+        return evaluate(_without_properties(rules), subject(service))
     findings = evaluate(rules, subject(service))
     if not service.survey.dead:
         return findings
     active = {finding.rule for finding in findings if finding.status == "active"}
-    seams = tuple(_with_mitigations(repository, service, rules, seam, active) for seam in of_seams(service))
+    seams = tuple(_with_mitigations(repository, unit, service, rules, seam, active) for seam in of_seams(service))
     return evaluate(rules, subject(service, seams))
 
 
+def _without_properties(rules: Rules) -> Rules:
+    """The rules that can be asked of a service without a vLLM engine."""
+    return rules.only({rule.id for rule in rules.over_observations})
+
+
 def _with_mitigations(
-    repository: Repository, service: ResolvedService, rules: Rules, seam: Observation, active: set[str]
+    repository: Repository, unit: Unit, service: ResolvedService, rules: Rules, seam: Observation, active: set[str]
 ) -> Observation:
     """Adds to a documented dead seam the rules that it would silence if its value arrived."""
     if seam.kind != "dead-seam" or not seam.fields["documented"]:
         return seam
     offers = [offer.value for offer in service.survey.offers if offer.name == seam.cause]
-    pretended = resolve_service(
-        repository, (service.path,), service.name, inside={seam.cause: offers[0]}
-    )
+    pretended = resolve_service(repository, unit.files, service.name, inside={seam.cause: offers[0]})
     still = {finding.rule for finding in evaluate(rules, subject(pretended, ())) if finding.status == "active"}
     return replace(seam, fields={**seam.fields, "documented_as_mitigation_of": tuple(sorted(active - still))})
 
@@ -119,6 +122,4 @@ def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules
 
 def _mentions_an_engine(repository: Repository, path: str) -> bool:
     text = repository.tree.read(path) or ""
-    return any(
-        _MENTIONS_AN_ENGINE.search(line) for line in text.splitlines() if not line.lstrip().startswith("#")
-    )
+    return any(_MENTIONS_AN_ENGINE.search(line) for line in text.splitlines() if not line.lstrip().startswith("#"))

@@ -76,9 +76,7 @@ def _expected(path: str, configuration: Configuration) -> bool:
 
 def _is_override(path: str, names: set[str]) -> bool:
     directory, name = posixpath.split(path)
-    return any(
-        name in overrides and posixpath.join(directory, base) in names for base, overrides in _OVERRIDES.items()
-    )
+    return any(name in overrides and posixpath.join(directory, base) in names for base, overrides in _OVERRIDES.items())
 
 
 def _override_of(path: str, names: set[str]) -> tuple[str, ...]:

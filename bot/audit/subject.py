@@ -11,11 +11,17 @@ from bot.resolution import EngineWorld, ResolvedService
 
 
 def subject(service: ResolvedService, seams: Iterable[Observation] | None = None) -> Subject:
-    """The rules' view of a service. `seams` replaces the observations about its seams, when more is known of them."""
+    """The rules' view of a service: its default world, and the others in which an engine starts.
+
+    `seams` replaces the observations about its seams, when more is known of them.
+    """
     everywhere = tuple(of_seams(service) if seams is None else seams)
     situations = tuple(
-        situation(service, world, (*everywhere, *of_world(service, world)) if world.default else of_world(service, world))
+        situation(
+            service, world, (*everywhere, *of_world(service, world)) if world.default else of_world(service, world)
+        )
         for world in service.worlds
+        if world.default or world.engine is not None
     )
     return Subject(service.path, service.name, service.slugs, service.position, situations)
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, read_header, slugs_of
 from bot.compose import Documents
-from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, model_from_argument, pin, resolve
+from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
 from bot.provenance import Position, Word
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.resolution.search import explore
-from bot.shell import Outcome, Unresolved
+from bot.shell import Outcome, Unresolved, is_inference_server
 from bot.tree import Tree
 from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
@@ -42,12 +42,14 @@ def resolve_service(
     *,
     environment: Mapping[str, str] | None = None,
     symbols: Mapping[str, str] | None = None,
+    inside: Mapping[str, str] | None = None,
     interplay: Iterable[frozenset[str]] | None = None,
 ) -> ResolvedService:
     """A service in its default world and, when `interplay` is given, in the others that its text makes possible.
 
     `files` are compose files in `-f` order. `interplay` holds the sets of properties that rules read
-    together (empty: single deviations only); None asks for the default world alone.
+    together (empty: single deviations only); None asks for the default world alone, and so does a service that runs
+    no inference server. `inside` are variables put into the container although nothing forwards them.
     """
     deployment = Deployment(
         repository.tree, repository.documents, files, service, image_entrypoint, environment or {}, symbols or {}
@@ -55,10 +57,10 @@ def resolve_service(
     path = files[-1]
     header = repository.header(path, deployment.text(path))
     reader = _Reader(repository, path, header)
-    default = deployment.realise()
+    default = deployment.realise(inside=inside)
     worlds = reader.worlds(default)
     seen = survey(deployment, default)
-    if interplay is not None:
+    if interplay is not None and any(is_inference_server(world.kind) for world in worlds):
         worlds += explore(worlds, seen.deviations, interplay, lambda chosen: reader.worlds(deployment.realise(chosen)))
     position = default.service.position if default.service else Position(path, 1)
     return ResolvedService(
@@ -105,12 +107,8 @@ class _Reader:
         return self._engines[key]
 
     def _model(self, argv: tuple[Word, ...]) -> Model:
-        """What the repository's profiles say of the model, else what its name says."""
-        argument = _model_argument(argv)
-        profile = model_for(self._catalog, self._path, argument)
-        if profile.recurrent is not None or profile.architecture is not None:
-            return profile
-        return model_from_argument(argument)
+        """What the repository's profiles say of the model; the engine falls back on its name."""
+        return model_for(self._catalog, self._path, _model_argument(argv))
 
     def _pin(self, realisation: Realisation) -> Pin:
         service = realisation.service

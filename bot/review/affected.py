@@ -26,9 +26,7 @@ def affected(base: Repository, head: Repository, changed: Iterable[str]) -> Affe
     """
     paths = frozenset(changed)
     everything = base.catalog.without_positions() != head.catalog.without_positions()
-    before, after = (
-        discover(side.tree, side.documents, side.catalog.configuration).units for side in (base, head)
-    )
+    before, after = (discover(side.tree, side.documents, side.catalog.configuration).units for side in (base, head))
     if everything:
         return Affected(frozenset(before), frozenset(after))
     touched_before = {unit for unit in before if _depends(base, unit, paths)}

@@ -75,7 +75,9 @@ def _world(finding: Finding) -> str:
     else:
         where = "**When:** by default, with nothing set"
     if finding.world.symbols:
-        where += ", where " + ", ".join(f"{code(name)} is {code(value)}" for name, value in finding.world.symbols.items())
+        where += ", where " + ", ".join(
+            f"{code(name)} is {code(value)}" for name, value in finding.world.symbols.items()
+        )
     if finding.missing:
         where += ". **Undecided:** " + "; ".join(finding.missing)
     return f"{where}."

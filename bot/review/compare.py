@@ -54,7 +54,7 @@ class Review:
 def review(base: Report, head: Report, diffs: Mapping[str, FileDiff], renamed: Mapping[str, str]) -> Review:
     """The change from `base` to `head`. `renamed` maps old paths to new ones: a moved file keeps its findings."""
     before = tuple(_moved(finding, renamed) for finding in base.findings)
-    difference = compare(before, head.findings)
+    difference = compare(before, head.findings, _unresolved(head))
     worth = [finding for finding in difference.introduced if finding.level != "folded"]
     worth += (after for old, after in difference.changed if worsened(old, after))
     return Review(
@@ -66,6 +66,11 @@ def review(base: Report, head: Report, diffs: Mapping[str, FileDiff], renamed: M
         tuple(_property_changes(base, head, diffs, renamed)),
         comments(worth, diffs),
     )
+
+
+def _unresolved(report: Report) -> frozenset[str]:
+    """Files of which nobody knows whether their hazards are gone: Compose refuses them now."""
+    return frozenset(unit.unit.path for unit in report.units if unit.project.errors and not unit.services)
 
 
 def _moved(finding: Finding, renamed: Mapping[str, str]) -> Finding:

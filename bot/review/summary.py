@@ -24,7 +24,9 @@ def summary(review: Review) -> str:
         _table("Introduced", [(finding, finding.status) for finding in shown]),
         _table("Changed", [(after, f"{before.status} → {after.status}") for before, after in review.changed]),
         _table("Fixed", [(finding, f"was {finding.status}") for finding in review.fixed]),
-        _properties([change for change in review.property_changes if change.unmentioned], "Changes that no line mentions"),
+        _properties(
+            [change for change in review.property_changes if change.unmentioned], "Changes that no line mentions"
+        ),
         _folded("Other property changes", _properties([c for c in review.property_changes if not c.unmentioned], "")),
         _folded(f"Undetermined ({len(undecided)})", _undecided(undecided)),
         _folded(f"Unchanged ({len(review.unchanged)})", _table("", [(f, f.status) for f in review.unchanged])),
@@ -70,7 +72,8 @@ def _value(value: object) -> str:
 
 def _undecided(findings: Iterable[Finding]) -> str:
     return "\n".join(
-        f"- {finding.title}, {code(f'{finding.path}:{finding.line}')}: {'; '.join(finding.missing)}" for finding in findings
+        f"- {finding.title}, {code(f'{finding.path}:{finding.line}')}: {'; '.join(finding.missing)}"
+        for finding in findings
     )
 
 

@@ -14,7 +14,9 @@ from bot.tree import OutsideTree, Tree, UnreadableFile, join
 ImageEntrypoint = Callable[[str], tuple[str, ...] | None]
 """The ENTRYPOINT of an image by its reference, or None where it is not known."""
 
-_SHELLS_AND_INTERPRETERS = frozenset({"bash", "sh", "dash", "ash", "python", "python3", "vllm", "env", "exec", "numactl"})
+_SHELLS_AND_INTERPRETERS = frozenset(
+    {"bash", "sh", "dash", "ash", "python", "python3", "vllm", "env", "exec", "numactl"}
+)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from bot.compose import Documents, Service, load_project
+from bot.compose import Documents, load_project
+from bot.provenance import Word
 from bot.shell import run
 from bot.tree import Tree, UnreadableFile
 from bot.worlds.container import ImageEntrypoint, MountedFiles, start
@@ -28,15 +29,27 @@ class Deployment:
     environment: Mapping[str, str] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict)
 
-    def realise(self, deviations: Mapping[str, str] | None = None) -> Realisation:
-        """What runs when the host sets `deviations` besides the base environment."""
+    def realise(
+        self, deviations: Mapping[str, str] | None = None, inside: Mapping[str, str] | None = None
+    ) -> Realisation:
+        """What runs when the host sets `deviations` besides the base environment.
+
+        `inside` are variables put into the container although the compose does not forward them: what would happen if
+        it did.
+        """
         deviations = deviations or {}
         environment = {**self.environment, **deviations}
         project = load_project(self.documents, self.files, environment)
         service = project.services.get(self.service)
         if service is None:
             return Realisation(environment, project, None, None, None, deviations)
-        return self._follow(Realisation(environment, project, service, None, None, deviations), service)
+        started = start(service, self.image_entrypoint)
+        process = started.process
+        if process is not None and inside:
+            forwarded = {name: Word(value) for name, value in inside.items()}
+            process = replace(process, environment={**process.environment, **forwarded})
+        followed = process and run(process, MountedFiles(self.tree, service.mounts), symbols=self.symbols)
+        return Realisation(environment, project, service, started, followed, deviations)
 
     def text(self, path: str) -> str:
         """A compose file as written; empty when it cannot be read."""
@@ -44,9 +57,3 @@ class Deployment:
             return self.tree.read(path) or ""
         except UnreadableFile:
             return ""
-
-    def _follow(self, asked: Realisation, service: Service) -> Realisation:
-        started = start(service, self.image_entrypoint)
-        process = started.process
-        followed = process and run(process, MountedFiles(self.tree, service.mounts), symbols=self.symbols)
-        return Realisation(asked.environment, asked.project, service, started, followed, asked.deviations)

@@ -284,5 +284,3 @@ def _seams(
 
 def _default(read: Read | VariableRead) -> str | None:
     return read.argument if read.operator in ("-", ":-") else None
-
-
