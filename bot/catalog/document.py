@@ -13,10 +13,7 @@ import yaml
 from bot.provenance import Position
 
 MAX_MERGES = 8
-"""Merge keys (`<<`) followed one below another: an alias may make a circle of them."""
-
-MAX_PLAIN_NODES = 10_000
-"""Nodes that `plain` turns into data: aliases can make a small file describe an endless one."""
+"""Merge keys (`<<`) followed one below another: a chain of aliases can be as long as the file."""
 
 _NULL = "tag:yaml.org,2002:null"
 _MERGE = "tag:yaml.org,2002:merge"
@@ -72,8 +69,10 @@ class Value:
         return isinstance(self.node, yaml.MappingNode)
 
     def fields(self) -> dict[str, Value]:
-        """The entries of a mapping, those of merge keys included, in order; the last of equal keys counts."""
-        return dict(self._fields(MAX_MERGES))
+        """The entries of a mapping, those of merge keys included; the last of equal keys counts."""
+        found: dict[str, Value] = {}
+        self._collect(found, set(), MAX_MERGES)
+        return found
 
     def written_keys(self) -> Iterator[tuple[str, Position]]:
         """The keys that are written in a mapping, and where."""
@@ -82,32 +81,22 @@ class Value:
                 if isinstance(key, yaml.ScalarNode):
                     yield str(key.value), Value(key, self.path).position
 
-    def plain(self) -> object:
-        """The value as plain data, scalars as text. None for one with more than `MAX_PLAIN_NODES` nodes."""
-        budget = [MAX_PLAIN_NODES]
-        data = self._plain(budget)
-        return data if budget[0] > 0 else None
-
-    def _fields(self, merges: int) -> Iterator[tuple[str, Value]]:
-        if not isinstance(self.node, yaml.MappingNode):
+    def _collect(self, found: dict[str, Value], seen: set[int], merges: int) -> None:
+        """Own entries, then those of merge keys: what is there first counts, and no node is asked twice."""
+        if not isinstance(self.node, yaml.MappingNode) or id(self.node) in seen:
             return
-        for key, node in self.node.value:
-            if key.tag == _MERGE and merges:
-                for source in reversed(Value(node, self.path).children):
-                    yield from source._fields(merges - 1)
-        for key, node in self.node.value:
-            if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
-                yield str(key.value), Value(node, self.path)
-
-    def _plain(self, budget: list[int]) -> object:
-        budget[0] -= 1
-        if budget[0] <= 0:
-            return None
-        if isinstance(self.node, yaml.SequenceNode):
-            return [child._plain(budget) for child in self.children]
-        if isinstance(self.node, yaml.MappingNode):
-            return {key: value._plain(budget) for key, value in self.fields().items()}
-        return self.text
+        seen.add(id(self.node))
+        own = {
+            str(key.value): Value(node, self.path)
+            for key, node in self.node.value
+            if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE
+        }
+        for name, value in own.items():
+            found.setdefault(name, value)
+        for key, node in self.node.value if merges else ():
+            if key.tag == _MERGE:
+                for source in Value(node, self.path).children:
+                    source._collect(found, seen, merges - 1)
 
 
 def parse(text: str, path: str) -> Value | None:

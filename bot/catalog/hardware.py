@@ -19,6 +19,11 @@ from bot.catalog.profiles import capability
 from bot.rules import RULES
 
 TABLE = "hardware.yml"
+MAX_ASIDE = 12
+"""Characters in parentheses that still belong to the card before them: "RTX PRO 6000 (sm_120)"."""
+
+MAX_NESTING = 4
+"""Parentheses within parentheses that are taken away."""
 
 _TARGET_KEYS = frozenset(
     {"topology", "hardware", "gpu", "gpus", "card", "cards", "target", "targets", "target hardware", "target gpu",
@@ -26,6 +31,7 @@ _TARGET_KEYS = frozenset(
 )  # fmt: skip
 _MINIMUM_KEYS = frozenset({"requires-sm", "required-sm", "requires-min-sm", "minimum-sm", "min-sm"})
 
+_ASIDE = re.compile(r"\(([^()]*)\)")
 _CLAUSE = re.compile(r"[;()\n]|\.(?=\s|$)|,\s|\s[—–-]+\s")
 _NOT_A_TARGET = re.compile(
     r"\b(?:not|no|never|none|cannot|can't|won't|isn't|aren't|doesn't|don't|without|unlike|except|instead|rather|fails?|"
@@ -59,7 +65,7 @@ def hardware_for(catalog: Catalog, header: Header, path: str) -> tuple[int, ...]
         parts = path.split("/")
         return tuple(sorted({card.sm for card in catalog.hardware.values() if card.sm and card.id in parts}))
     cards = _cards(tuple(sorted(catalog.hardware.values(), key=lambda card: card.id)))
-    clauses = [clause for value in stated for clause in _CLAUSE.split(value)]
+    clauses = [clause for value in stated for clause in _CLAUSE.split(_without_asides(value))]
     named = [clause for clause in clauses if not _NOT_A_TARGET.search(clause)]
     targets = {sm for clause in named for sm in _named(clause, cards)}
     for clause in named:
@@ -68,6 +74,15 @@ def hardware_for(catalog: Catalog, header: Header, path: str) -> tuple[int, ...]
                 return ()
     minimum = _minimum(header, stated)
     return tuple(sorted(sm for sm in targets if minimum is None or sm >= minimum))
+
+
+def _without_asides(value: str) -> str:
+    """The value without its parentheses, but for short ones, which may hold the card's capability."""
+    for _ in range(MAX_NESTING):
+        value, found = _ASIDE.subn(lambda match: f" {match[1]} " if len(match[1]) <= MAX_ASIDE else " ", value)
+        if not found:
+            break
+    return value
 
 
 def _named(clause: str, cards: _Cards) -> set[int]:

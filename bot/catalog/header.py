@@ -11,7 +11,10 @@ from bot.provenance import Position
 MAX_VALUE = 4000
 """Characters of a header value, its continuation lines joined: more is an essay, not a value."""
 
-_COMMENT = re.compile(r"(?:^|(?<=\s))#+(.*)$")
+MAX_LINE = 500
+"""Characters of a comment in which a command is looked for."""
+
+_COMMENT = re.compile(r"(?<=\s)#+(.*)$")
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9]*(?:[ _-][A-Za-z0-9]+){0,3})\s*:(?:\s+(\S.*))?")
 _RULE = re.compile(r"[-=*_~#─═]{3,}")
 _RUN = re.compile(
@@ -26,33 +29,34 @@ def read_header(text: str, path: str) -> Header:
     A value goes on over the following lines that are indented deeper than its key. Of equal keys the first counts.
     """
     values: dict[str, tuple[str, Position]] = {}
-    leading = list(_leading(text))
+    lines = text.split("\n")
+    leading = list(_leading(lines))
     for key, value, line in _entries(leading):
         values.setdefault(key.lower(), (value, Position(path, line)))
-    slugs = {match.removesuffix(".") for _, comment in leading for match in _RUN.findall(comment)}
+    run = (comment[:MAX_LINE] for _, comment in leading if ".sh" in comment)
+    slugs = {match.removesuffix(".") for comment in run for match in _RUN.findall(comment)}
     slugs = {slug for slug in slugs if not slug.endswith((".yml", ".yaml", ".sh", ".py"))}
-    return Header(values, tuple(_comments(text)), slugs.pop() if len(slugs) == 1 else None)
+    return Header(values, tuple(_comments(lines)), slugs.pop() if len(slugs) == 1 else None)
 
 
-def _comments(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if "#" in line and (match := _COMMENT.search(line)):
+def _comments(lines: list[str]) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(lines, 1):
+        if "#" not in line:
+            continue
+        whole = line.lstrip()
+        if whole[0] == "#":
+            yield number, whole.strip("# \t\r")
+        elif match := _COMMENT.search(line):
             yield number, match[1].strip()
 
 
-def _leading(text: str) -> Iterator[tuple[int, str]]:
+def _leading(lines: list[str]) -> Iterator[tuple[int, str]]:
     """(line, comment) of each line before the first that is neither comment nor empty; empty lines are empty."""
-    start = 0
-    number = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        number += 1
-        line = text[start:end].strip().removeprefix("\ufeff")
-        start = end + 1
-        if line.startswith("#"):
-            yield number, line[1:]
-        elif not line or line == "---":
+    for number, line in enumerate(lines, 1):
+        stripped = line.strip().removeprefix("\ufeff")
+        if stripped.startswith("#"):
+            yield number, stripped[1:]
+        elif not stripped or stripped == "---":
             yield number, ""
         else:
             return

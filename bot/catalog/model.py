@@ -152,9 +152,9 @@ class Configuration:
     accepted: tuple[Acceptance, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Catalog:
-    """Everything above, for one state of a repository.
+    """Everything above, for one state of a repository; compared by identity, or by `without_positions`.
 
     `slugs` maps each slug of the repository's registry to the composes that it names. `problems` holds those of the
     configuration too.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from bot.catalog.model import Catalog, Patch
 from bot.catalog.patches import references_in_path
@@ -76,18 +78,67 @@ def overlays_for(
     """
     steps = tuple(steps)
     words = None if argv is None else tuple(argv)
-    mounts = tuple(mount for mount in service.mounts if mount.in_repository and mount.source and mount.type == "bind")
-    found: list[WiredPatch] = []
-    covered: set[Mount] = set()
+    layout = _layout(catalog, service.mounts)
+    listed = [
+        wired
+        for patch, placed in layout.listed
+        if (wired := _listed(patch, placed, service, steps, words)).invoked or patch not in layout.incidental
+    ]
+    unmounted = [_run_without_mount(patch, places, steps) for patch, places in layout.unmounted] if steps else []
+    unlisted = [_unlisted(places, service, steps) for places in layout.unlisted]
+    return (*listed, *(patch for patch in unmounted if patch is not None), *unlisted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What the mounts of a service alone say about patches; worlds seldom differ in it.
+
+    `incidental` are patches that are there because a folder with several of them is mounted: of those only what is run
+    counts. `unmounted` are patches with the declared places where nothing is mounted, `unlisted` the mounts that look
+    like patches and belong to no entry, those of one patch together.
+    """
+
+    listed: tuple[tuple[Patch, tuple[_Placed, ...]], ...]
+    incidental: frozenset[Patch]
+    unmounted: tuple[tuple[Patch, tuple[str, ...]], ...]
+    unlisted: tuple[tuple[_Placed, ...], ...]
+
+
+_LAYOUTS: WeakKeyDictionary[Catalog, dict[tuple[Mount, ...], _Layout]] = WeakKeyDictionary()
+
+
+def _layout(catalog: Catalog, mounts: tuple[Mount, ...]) -> _Layout:
+    known = _LAYOUTS.setdefault(catalog, {})
+    if mounts not in known:
+        known[mounts] = _laid_out(catalog, mounts)
+    return known[mounts]
+
+
+def _laid_out(catalog: Catalog, mounts: tuple[Mount, ...]) -> _Layout:
+    files = tuple(mount for mount in mounts if mount.in_repository and mount.source and mount.type == "bind")
+    listed: list[tuple[Patch, tuple[_Placed, ...]]] = []
+    unmounted: list[tuple[Patch, tuple[str, ...]]] = []
     for patch in catalog.patches:
-        placed = [place for file in patch.files for place in _places(file, mounts)]
-        covered.update(place.mount for place in placed)
-        wired = _listed(patch, placed, service, steps, words)
-        if wired is not None:
-            found.append(wired)
-    unlisted = [mount for mount in mounts if mount not in covered]
-    found.extend(_unlisted(mount, service, steps) for mount in unlisted if _looks_like_a_patch(mount, steps))
-    return tuple(found)
+        placed = tuple(place for file in patch.files for place in _places(file, files))
+        declared = [place for place in (patch.mounted_at, _path_in(patch.invoke)) if place]
+        empty = tuple(place for place in declared if not any(_overlaps(mount.target, place) for mount in mounts))
+        if placed:
+            listed.append((patch, placed))
+        elif empty:
+            unmounted.append((patch, empty))
+    holders = Counter(mount for _, placed in listed for mount in {place.mount for place in placed})
+    incidental = frozenset(
+        patch
+        for patch, placed in listed
+        if all(holders[place.mount] > 1 and place.mount.source != place.file for place in placed)
+    )
+    covered = {place.mount for _, placed in listed for place in placed}
+    together: dict[object, list[_Placed]] = {}
+    for mount in files:
+        if mount not in covered and _looks_like_a_patch(mount):
+            references = references_in_path(mount.source) or references_in_path(mount.target)
+            together.setdefault(references or mount, []).append(_Placed(mount.source, mount.target, mount))
+    return _Layout(tuple(listed), incidental, tuple(unmounted), tuple(map(tuple, together.values())))
 
 
 def _places(file: str, mounts: Iterable[Mount]) -> Iterable[_Placed]:
@@ -102,12 +153,10 @@ def _places(file: str, mounts: Iterable[Mount]) -> Iterable[_Placed]:
 
 
 def _listed(
-    patch: Patch, placed: list[_Placed], service: Service, steps: tuple[Step, ...], argv: tuple[Word, ...] | None
-) -> WiredPatch | None:
-    if not placed:
-        return _run_without_mount(patch, steps)
+    patch: Patch, placed: tuple[_Placed, ...], service: Service, steps: tuple[Step, ...], argv: tuple[Word, ...] | None
+) -> WiredPatch:
     mounted, missing = _mounted(patch, placed)
-    invocation = _invocation(patch.mechanism, _runnable(patch, placed), service, steps, argv)
+    invocation = _invocation(patch, _runnable(patch, placed), service, steps, argv)
     return WiredPatch(
         id=patch.id,
         upstream=patch.upstream,
@@ -122,7 +171,7 @@ def _listed(
     )
 
 
-def _mounted(patch: Patch, placed: list[_Placed]) -> tuple[bool | None, str]:
+def _mounted(patch: Patch, placed: tuple[_Placed, ...]) -> tuple[bool | None, str]:
     """Whether all files are there. A script may do without some file of its entry: then that can't be decided."""
     present = {place.file for place in placed}
     absent = [file for file in patch.files if not any(name == file or name.startswith(f"{file}/") for name in present)]
@@ -135,19 +184,19 @@ def _mounted(patch: Patch, placed: list[_Placed]) -> tuple[bool | None, str]:
     return None, f"{absent[0]} is not mounted, and the patch may need it"
 
 
-def _runnable(patch: Patch, placed: list[_Placed]) -> list[_Placed]:
+def _runnable(patch: Patch, placed: tuple[_Placed, ...]) -> tuple[_Placed, ...]:
     """The places that a step must run: the script that the entry names, else any of its files."""
-    named = [
-        _Placed(patch.script, posixpath.join(place.target, patch.script[len(place.file) :].lstrip("/")), place.mount)
+    named = tuple(
+        _Placed(patch.script, place.target + patch.script[len(place.file) :], place.mount)
         for place in placed
         if patch.script and (patch.script == place.file or patch.script.startswith(f"{place.file}/"))
-    ]
+    )
     return named or placed
 
 
 def _invocation(
-    mechanism: str | None,
-    places: list[_Placed],
+    patch: Patch | None,
+    places: tuple[_Placed, ...],
     service: Service,
     steps: tuple[Step, ...],
     argv: tuple[Word, ...] | None,
@@ -155,9 +204,9 @@ def _invocation(
     runs = [step for step in steps if any(_runs(step, place.target) for place in places)]
     if runs:
         return _of_step(min(runs, key=lambda step: (not step.before_engine, not step.failure_stops_boot)))
-    if all(_PACKAGES.search(f"{place.target}/") for place in places):
+    if all(_is_laid_over(place, patch) for place in places):
         return _Invocation(True, True, True, "")
-    if mechanism == "chat_template":
+    if patch and patch.mechanism == "chat_template":
         return _of_template(places, argv)
     if any(_is_imported(place, service) for place in places):
         return _Invocation(True, True, None, "Python imports it by itself: what a failure does is decided in the file")
@@ -176,7 +225,7 @@ def _of_step(step: Step) -> _Invocation:
     return _Invocation(True, step.before_engine, step.failure_stops_boot, why, (reason,))
 
 
-def _of_template(places: list[_Placed], argv: tuple[Word, ...] | None) -> _Invocation:
+def _of_template(places: tuple[_Placed, ...], argv: tuple[Word, ...] | None) -> _Invocation:
     """A template replaces the model's own by its place, or is named in the engine's arguments."""
     targets = {place.target for place in places}
     if any(posixpath.basename(target) == "chat_template.jinja" for target in targets):
@@ -189,9 +238,8 @@ def _of_template(places: list[_Placed], argv: tuple[Word, ...] | None) -> _Invoc
     return _Invocation(False, False, False, f"no argument of the engine names {places[0].target}")
 
 
-def _run_without_mount(patch: Patch, steps: tuple[Step, ...]) -> WiredPatch | None:
+def _run_without_mount(patch: Patch, places: tuple[str, ...], steps: tuple[Step, ...]) -> WiredPatch | None:
     """A patch whose declared place is run although nothing is mounted there."""
-    places = [place for place in (patch.mounted_at, _path_in(patch.invoke)) if place]
     step = next((step for step in steps if any(_runs(step, place) for place in places)), None)
     if step is None:
         return None
@@ -210,37 +258,42 @@ def _run_without_mount(patch: Patch, steps: tuple[Step, ...]) -> WiredPatch | No
     )
 
 
-def _looks_like_a_patch(mount: Mount, steps: tuple[Step, ...]) -> bool:
+def _looks_like_a_patch(mount: Mount) -> bool:
     if mount.source.lower().endswith(_NO_CODE):
         return False
-    named = bool(references_in_path(mount.source) or _PATCH_FOLDER.search(mount.source))
-    return (
-        named
-        or bool(_PACKAGES.search(mount.target))
-        or (bool(references_in_path(mount.target)) and any(_runs(step, mount.target) for step in steps))
-    )
+    named = references_in_path(mount.source) or references_in_path(mount.target) or _PATCH_FOLDER.search(mount.source)
+    return bool(named or _PACKAGES.search(mount.target))
 
 
-def _unlisted(mount: Mount, service: Service, steps: tuple[Step, ...]) -> WiredPatch:
-    place = _Placed(mount.source, mount.target, mount)
-    invocation = _invocation(None, [place], service, steps, None)
+def _unlisted(places: tuple[_Placed, ...], service: Service, steps: tuple[Step, ...]) -> WiredPatch:
+    invocation = _invocation(None, places, service, steps, None)
     return WiredPatch(
-        id=mount.source,
-        upstream=references_in_path(mount.source) or references_in_path(mount.target),
+        id=places[0].file,
+        upstream=references_in_path(places[0].file) or references_in_path(places[0].target),
         listed=False,
         mounted=True,
         invoked=invocation.invoked,
         before_engine=invocation.before_engine,
         failure_stops_boot=invocation.failure_stops_boot,
         why=invocation.why,
-        because=(*_mount_reasons([mount]), *invocation.because),
+        because=(*_mount_reasons(place.mount for place in places), *invocation.because),
     )
+
+
+def _overlaps(one: str, other: str) -> bool:
+    return f"{one.rstrip('/')}/".startswith(f"{other.rstrip('/')}/") or f"{other}/".startswith(f"{one.rstrip('/')}/")
 
 
 def _runs(step: Step, target: str) -> bool:
     """Whether a step runs the file at `target`, or one below it."""
     place = target.rstrip("/")
     return any(word.text == place or word.text.startswith(f"{place}/") for word in step.run)
+
+
+def _is_laid_over(place: _Placed, patch: Patch | None) -> bool:
+    """Whether the file takes the place of one of the installed package, by where it is or in the entry's own word."""
+    declared = patch is not None and patch.mechanism == "site_package_overlay" and patch.mounted_at == place.target
+    return declared or bool(_PACKAGES.search(f"{place.target}/"))
 
 
 def _is_imported(place: _Placed, service: Service) -> bool:

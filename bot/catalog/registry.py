@@ -13,17 +13,24 @@ MARKS = ("compose_path", "compose_file", "compose")
 
 _DEPTH = 3
 _YAML = re.compile(r"[^\s:{}]+\.ya?ml")
+_REGISTRY = re.compile(r"(?:^|[/._-])registry[^/]*\.ya?ml$", re.IGNORECASE)
 
 
 def read_registry(root: Value) -> Mapping[str, tuple[str, ...]]:
     """The composes that each slug of a registry stands for.
 
-    Understood are mappings from a slug to a path, or to an entry with a path under one of `MARKS`, and lists of entries
-    that have a `slug`, `name` or `id` as well; at the top of the file or in one of its sections.
+    Understood are mappings from a slug to an entry with a path under one of `MARKS` (in a file that is called a
+    registry, also to the path itself), and lists of such entries that have a `slug`, `name` or `id` as well; at the
+    top of the file or in one of its sections.
     """
     found: dict[str, dict[str, None]] = {}
-    _collect(root, _DEPTH, found)
+    _collect(root, _DEPTH, is_registry(root.path), found)
     return {slug: tuple(paths) for slug, paths in found.items()}
+
+
+def is_registry(path: str) -> bool:
+    """Whether a file is one by its name."""
+    return bool(_REGISTRY.search(path))
 
 
 def slugs_of(catalog: Catalog, path: str, header: Header) -> tuple[str, ...]:
@@ -34,15 +41,16 @@ def slugs_of(catalog: Catalog, path: str, header: Header) -> tuple[str, ...]:
     return (header.slug,)
 
 
-def _collect(value: Value, depth: int, found: dict[str, dict[str, None]]) -> None:
+def _collect(value: Value, depth: int, plain: bool, found: dict[str, dict[str, None]]) -> None:
     if not depth:
         return
     if value.is_mapping:
         for key, entry in value.fields().items():
-            if path := _compose(entry):
+            path = _compose(entry) or (_path(entry) if plain else None)
+            if path:
                 found.setdefault(key, {})[path] = None
-            elif key not in MARKS:
-                _collect(entry, depth - 1, found)
+            else:
+                _collect(entry, depth - 1, plain, found)
         return
     for entry in value.children:
         if entry.is_mapping:
@@ -56,8 +64,9 @@ def _compose(entry: Value) -> str | None:
     if not entry.is_mapping:
         return None
     fields = entry.fields()
-    for mark in MARKS:
-        text = fields[mark].text if mark in fields else None
-        if text and _YAML.fullmatch(text):
-            return text.removeprefix("./")
-    return None
+    return next((path for mark in MARKS if mark in fields and (path := _path(fields[mark]))), None)
+
+
+def _path(value: Value) -> str | None:
+    text = value.text
+    return text.removeprefix("./") if text and _YAML.fullmatch(text) else None
