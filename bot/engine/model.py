@@ -38,7 +38,7 @@ PROPERTIES = (
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """What the engine ends up with. `value` means nothing when `certainty` is "unknown"; None is "none" (no drafter)."""
+    """What the engine ends up with. `value` means nothing when `certainty` is "unknown"; None is "none"."""
 
     value: Value
     certainty: Certainty
@@ -46,6 +46,7 @@ class Property:
 
     @property
     def known(self) -> bool:
+        """Whether `value` means something."""
         return self.certainty != "unknown"
 
 

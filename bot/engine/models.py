@@ -59,6 +59,7 @@ class _Name:
 class _Table:
     architectures: Mapping[str, Traits]
     names: tuple[_Name, ...]
+    drafters: tuple[tuple[re.Pattern[str], str], ...]
     not_the_model: frozenset[str]
 
 
@@ -87,6 +88,19 @@ def model_from_argv(name: str | None) -> Model:
         certainty="assumed",
         because={key: because for key, value in values.items() if value is not None},
     )
+
+
+def drafter_kind(name: str) -> str | None:
+    """The speculative method that a drafter's name stands for: "mtp" or "draft_model"; None for an unknown name."""
+    part = last_part(name) if len(name) <= MAX_NAME else ""
+    for pattern, kind in _table().drafters:
+        if pattern.match(part):
+            return kind
+    model = model_from_argv(name)
+    drafts_itself = traits(model.architecture).mtp
+    if model.architecture is None or drafts_itself is None:
+        return None
+    return "mtp" if drafts_itself else "draft_model"
 
 
 def last_part(name: str) -> str:
@@ -128,6 +142,7 @@ def _table() -> _Table:
             )
             for entry in data["names"]
         ),
+        drafters=tuple((re.compile(entry["match"]), entry["method"]) for entry in data["drafters"]),
         not_the_model=frozenset(data["not_the_model"]),
     )
 

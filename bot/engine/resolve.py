@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bot.engine import facts as facts_of
 from bot.engine.agreement import OWN_WORDS, agree
-from bot.engine.commandline import UNKNOWN, CommandLine, parse, unread
+from bot.engine.commandline import UNKNOWN, CommandLine, Setting, parse, unread
 from bot.engine.derivations import caching, compilation, model_kind, plain, scheduling, speculation, worker
 from bot.engine.derivations.basis import Basis, readings
 from bot.engine.derivations.conflicts import conflicts
@@ -57,6 +58,8 @@ def resolve(launch: Launch, *, all_files: bool = False) -> Engine:
 def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engine:
     """The engine that a launch means in one release."""
     line = parse(launch.argv, facts, launch.files, all_files=all_files)
+    if line.errors:
+        line = replace(line, settings={**line.settings, **_refused(line, facts)})
     context = Context(launch, line, _basis(facts.version, facts), Model(), traits(None), DERIVATIONS)
     context.model = _model(launch, context)
     context.traits = traits(context.model.architecture)
@@ -83,6 +86,18 @@ def _basis(version: str, facts: Facts) -> Basis:
     if kept is None or kept[0] is not facts:
         kept = _BASES[version] = (facts, Basis(facts, readings()))
     return kept[1]
+
+
+def _refused(line: CommandLine, facts: Facts) -> dict[str, Setting]:
+    """Settings that the parser refuses, as unknown ones: they are not at their default."""
+    found: dict[str, Setting] = {}
+    for error in line.errors:
+        written = error.argument.split(" ", 1)[0].split("=", 1)[0]
+        option = written.split(".", 1)[0]
+        flag = facts.flag(option if not option.startswith("--") else option.replace("_", "-"))
+        if flag is not None and error.kind in ("invalid-value", "missing-value"):
+            found[flag.dest] = Setting(UNKNOWN, error.because, error.argument)
+    return found
 
 
 def _model(launch: Launch, context: Context) -> Model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.engine.commandline import UNKNOWN
-from bot.engine.derivations.context import Context, explicit, missing, resting_on
+from bot.engine.derivations.context import Context, assumption, explicit, missing, resting_on
 from bot.engine.derivations.model_kind import is_attention_free, is_hybrid, serves
 from bot.engine.model import Certainty, Property
 
@@ -27,7 +27,7 @@ def prefix_caching(context: Context) -> Property:
         return context.unverified("prefix_caching")
     serving, hybrid, free = serves(context), is_hybrid(context), is_attention_free(context)
     if serving == "pooling":
-        return missing("the default of a pooling model depends on its attention and pooling type")
+        return _pooling(context, SUPPORTED)
     if serving == "encoder-decoder":
         return _by_model(context, False, SUPPORTED, "encoder-decoder models default to no prefix caching")
     if serving is None or hybrid is None or free is None:
@@ -52,7 +52,7 @@ def chunked_prefill(context: Context) -> Property:
         case None:
             return missing("the default depends on whether the model generates, which is not known")
         case "pooling":
-            return missing("the default of a pooling model depends on its attention and pooling type")
+            return _pooling(context, CHUNKED_SUPPORTED)
         case "encoder-decoder":
             return _by_model(context, False, CHUNKED_SUPPORTED, "encoder-decoder models have no chunked prefill")
         case _:
@@ -118,6 +118,15 @@ def check(context: Context) -> None:
         return
     if mode.known and mode.value == "align" and caching.known and caching.value and chunked.value is False:
         context.refuse(setting, "Chunked prefill is required for mamba cache mode 'align'.")
+
+
+def _pooling(context: Context, definition: str) -> Property:
+    """The default of a pooling model. Only one that is made of a plain decoder is known: it pools the last token."""
+    converted = context.traits.kind == "generate" and is_hybrid(context) is False
+    if not converted or context.setting("pooler_config") is not None:
+        return missing("the default of a pooling model depends on its attention and pooling type")
+    reason = context.because(definition, "a decoder that pools its last token has it by default")
+    return resting_on("assumed", True, reason, assumption("the checkpoint asks for no other pooling"))
 
 
 def _by_model(context: Context, value: bool, definition: str, text: str) -> Property:

@@ -352,17 +352,13 @@ def _by_all2all(state: Resolved) -> Property | None:
 
 
 def check(context: Context) -> None:
-    """Record what the configuration refuses."""
+    """Record what the configuration refuses: pieces to capture that nothing compiles."""
     state = resolved(context)
-    sizes = context.key("compilation_config", "cudagraph_capture_sizes")
-    if not state.mode.known:
+    if not state.mode.known or state.value not in PIECEWISE_MODES or state.compiled or state.breakable:
         return
-    if state.value in PIECEWISE_MODES and not state.compiled and not state.breakable:
-        mode = context.key("compilation_config", "mode") or context.key("compilation_config", "cudagraph_mode")
-        if mode is not None:
-            context.refuse(mode, f"Compilation mode should be VLLM_COMPILE when cudagraph_mode is {state.value}")
-    if sizes is not None and sizes.value == [] and state.value != "NONE":
-        context.refuse(sizes, "cudagraph_capture_sizes should contain at least one element when using cuda graph.")
+    setting = context.key("compilation_config", "mode") or context.key("compilation_config", "cudagraph_mode")
+    if setting is not None:
+        context.refuse(setting, f"Compilation mode should be VLLM_COMPILE when cudagraph_mode is {state.value}")
 
 
 def mode_name(value: object) -> str | None:

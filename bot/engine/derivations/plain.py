@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bot.engine.commandline import UNKNOWN
 from bot.engine.derivations.context import (
     Context,
     Derivation,
@@ -19,6 +20,7 @@ from bot.engine.model import Property
 ATTENTION = "vllm/engine/arg_utils.py:EngineArgs.create_engine_config"
 GEMMA4 = "vllm/model_executor/models/config.py:Gemma4Config.verify_and_update_config"
 QUANTIZATION = "vllm/config/model.py:ModelConfig._verify_quantization"
+DEPRECATED = "vllm/model_executor/layers/quantization/__init__.py:DEPRECATED_QUANTIZATION_METHODS"
 KV_AUTO = "vllm/utils/torch_utils.py:resolve_kv_cache_dtype_string"
 
 GEMMA4_ARCHITECTURES = frozenset(
@@ -81,8 +83,9 @@ def kv_cache_dtype(context: Context) -> Property:
         because = context.literal("kv_cache_dtype").because
     if context.behaviour("kv_cache_dtype") is None:
         return context.unverified("kv_cache_dtype")
-    name = model_name(context)
-    if name is None or may_be_modelopt(name):
+    name, method = model_name(context), context.setting("quantization")
+    named = method is not None and (method.value is UNKNOWN or str(method.value).startswith("modelopt"))
+    if name is None or named or may_be_modelopt(name):
         return unknown(*because, assumption("a ModelOpt checkpoint may name the format itself"))
     reason = context.because(KV_AUTO, "auto stays auto unless a ModelOpt checkpoint names a format")
     return assumed("auto", *because, reason, assumption("the checkpoint is not one of ModelOpt"))
@@ -102,7 +105,7 @@ def quantization(context: Context) -> Property:
     """`quantization` as the configuration holds it; None for a checkpoint that is not quantized."""
     setting = context.setting("quantization")
     if setting is not None:
-        return _named(explicit(setting))
+        return _named(context, explicit(setting))
     if context.behaviour("quantization") is None:
         return context.unverified("quantization")
     name = model_name(context)
@@ -117,15 +120,47 @@ def quantization(context: Context) -> Property:
     return assumed(None, reason, assumption(f"{name} is not quantized: its name has no mark of it"))
 
 
-def _named(held: Property) -> Property:
-    """A named method may be replaced by the one that the release prefers for the checkpoint."""
-    if held.value not in _REPLACEABLE:
+def _named(context: Context, held: Property) -> Property:
+    """What a method that is named becomes: the release may know a newer one for the same kind of checkpoint."""
+    if not isinstance(held.value, str) or not held.known:
         return held
-    kept = assumption("the release prefers no other method for this checkpoint")
-    return Property(held.value, "assumed", (*held.because, kept))
+    if held.value == "modelopt":
+        why = assumption("the checkpoint's own algorithm decides which of the ModelOpt methods it is")
+        return unknown(*held.because, why)
+    if held.value in ("mxfp4", "fp8"):
+        return Property(
+            held.value, "assumed", (*held.because, assumption("the checkpoint needs no special form of it"))
+        )
+    kept = _RENAMED.get(held.value, held.value)
+    if kept == held.value:
+        return held
+    if context.behaviour("quantization") is None:
+        return unknown(*held.because, *context.unverified("quantization").because)
+    reason = context.because(QUANTIZATION, f"a checkpoint of {held.value} is taken as {kept}")
+    return assumed(kept, reason, *held.because, assumption(f"the checkpoint is one of {held.value}"))
 
 
-_REPLACEABLE = frozenset({"gptq", "awq", "auto_gptq", "auto_awq", "auto-round", "modelopt", "mxfp4", "fp8"})
+_RENAMED = {
+    "awq": "auto_awq",
+    "awq_marlin": "auto_awq",
+    "gptq": "auto_gptq",
+    "gptq_marlin": "auto_gptq",
+    "auto_round": "inc",
+    "auto-round": "inc",
+}
+"""The method that the release's own choice makes of one, where the checkpoint is of that method."""
+
+
+def check(context: Context) -> None:
+    """Record a quantization method that the release does not know, or no longer wants."""
+    setting, behaviour = context.setting("quantization"), context.behaviour("quantization")
+    if setting is None or behaviour is None or not isinstance(setting.value, str):
+        return
+    if setting.value not in (*behaviour["quantization_methods"], *_RENAMED, "marlin"):
+        context.refuse(setting, f"Unknown quantization method: {setting.value}.")
+    allowed = context.setting("allow_deprecated_quantization")
+    if setting.value in (context.basis.facts.constants.get(DEPRECATED) or ()) and allowed is None:
+        context.refuse(setting, f"The quantization method {setting.value} is deprecated")
 
 
 def attention_backend(context: Context) -> Property:

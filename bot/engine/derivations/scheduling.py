@@ -118,7 +118,9 @@ def _forced(context: Context, behaviour: Mapping[str, Any]) -> Property | None:
         reason = context.because(USE_V2, "prefill context parallelism needs the V2 runner")
         return unknown(*ranks.because) if ranks.value is UNKNOWN else certain(True, reason, *ranks.because)
     found = drafter(context)
-    if found.present and found.method.known:
+    if found.present is not False and not found.method.known:
+        return missing("the drafting method, which is unknown, may force the V2 runner")
+    if found.present:
         if found.method.value == "dspark":
             return resting_on(
                 found.method.certainty,
@@ -286,22 +288,15 @@ def _by_drafter(context: Context, lacks: set[str]) -> list[str] | None:
 
 def check(context: Context) -> None:
     """Record what the configuration refuses."""
-    _check_variable(context)
-    behaviour = context.behaviour("conflicts")
-    if behaviour is None:
-        return
     _check_async(context)
     _check_v2(context)
 
 
-def _check_variable(context: Context) -> None:
+def check_variable(context: Context) -> None:
+    """Record a variable that chooses the runner and is not a number, in a release that reads it."""
     word = context.variable(V2_VARIABLE)
-    if (
-        word is not None
-        and word.known
-        and _whole(word.text) is None
-        and context.basis.facts.environment.get(V2_VARIABLE)
-    ):
+    known = context.basis.facts.environment.get(V2_VARIABLE) is not None
+    if word is not None and word.known and known and _whole(word.text) is None:
         message = f"invalid literal for int() with base 10: {word.text!r}"
         context.errors.append(EngineError("invalid-value", f"{V2_VARIABLE}={word.text}", message, word.because))
 

@@ -14,7 +14,7 @@ from bot.engine.commandline import UNKNOWN, Setting
 from bot.engine.derivations.context import Context, assumed, assumption, certain, missing, resting_on, unknown
 from bot.engine.derivations.plain import model_name
 from bot.engine.model import Property
-from bot.engine.models import model_from_argv, traits
+from bot.engine.models import drafter_kind
 from bot.provenance import Reason
 
 POST_INIT = "vllm/config/speculative.py:SpeculativeConfig.__post_init__"
@@ -189,23 +189,17 @@ def _detected(context: Context, first: str, path: str | None, because: tuple[Rea
 
 def _of_checkpoint(path: str, because: tuple[Reason, ...]) -> Property:
     """`draft_model`, unless the checkpoint's own configuration says that it is another kind of drafter."""
-    if path.startswith(("/", ".", "~")) or path.count("/") != 1:
-        return unknown(
-            *because, assumption("the method is read from the drafter's own configuration, in a local folder")
-        )
-    model = model_from_argv(path)
-    drafts_itself = traits(model.architecture).mtp
-    if model.architecture is None or drafts_itself is None:
+    kind = drafter_kind(path)
+    if kind is None:
         return unknown(*because, assumption("the method is read from the drafter's own configuration"))
-    found = "mtp" if drafts_itself else "draft_model"
-    return assumed(found, *because, *model.because.get("architecture", ()))
+    return assumed(kind, *because, assumption(f"the name {path!r} stands for a checkpoint of the kind {kind}"))
 
 
 def check(context: Context) -> None:
     """Record what the configuration refuses. The types of keys, and unknown ones, are the parser's errors."""
     found = drafter(context)
     whole = context.setting("speculative_config")
-    if not found.present or whole is None or context.behaviour("conflicts") is None:
+    if not found.present or whole is None:
         return
     settings = found.settings
     if any(item.value is UNKNOWN for item in settings.values()):
@@ -220,11 +214,11 @@ def _check_tensor_parallel(context: Context, settings: Mapping[str, Setting]) ->
         message = "'tensor_parallel_size' is not a valid argument in the speculative_config"
         context.refuse(settings["tensor_parallel_size"], message)
     draft, size = settings.get("draft_tensor_parallel_size"), context["tensor_parallel_size"]
-    if draft is not None and size.known and draft.value not in (1, size.value) and found_by_checkpoint(settings):
+    if draft is not None and size.known and draft.value not in (1, size.value) and _loads_checkpoint(settings):
         context.refuse(draft, "draft_tensor_parallel_size cannot be other than 1 or the target's tensor_parallel_size")
 
 
-def found_by_checkpoint(settings: Mapping[str, Setting]) -> bool:
+def _loads_checkpoint(settings: Mapping[str, Setting]) -> bool:
     """Whether a drafter's checkpoint is loaded at all."""
     named = settings.get("method")
     return named is None or named.value not in WITHOUT_DRAFTER

@@ -102,7 +102,7 @@ def _doubt(context: Context) -> Property | None:
 
 def _single_tokens(context: Context, state: Resolved) -> Property:
     """Without a drafter every CUDA backend captures decoding, but for one that cuts the context in chunks."""
-    attention = context.traits.attention
+    attention = attention_kind(context)
     if attention is None and is_hybrid(context) is not True:
         return missing("the worker's mode depends on the model's attention, which is not known")
     if attention == "chunked":
@@ -133,6 +133,8 @@ def _backend(context: Context, behaviour: Mapping[str, Any]) -> Property | tuple
     choice = context.because(PRIORITIES, f"{name} runs on {card} with KV cache format {dtype.value}")
     able = context.because(definition, f"{name} on {card} {_WORDS[captures]}")
     notes = [assumption("the image has the kernels of a stock image"), *dtype.because]
+    if dtype.value == "auto":
+        notes.insert(1, assumption("the checkpoint does not quantize the KV cache itself"))
     if is_hybrid(context):
         captures = min(captures, Captures.EQUAL_BATCHES)
     return name, captures, (able, choice, *notes)
@@ -151,27 +153,42 @@ def _on(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> 
     if not backend.known:
         return "the attention backend is unknown"
     if isinstance(backend.value, str):
+        if not _takes(backend.value, dtype, sm):
+            return f"{backend.value} does not take the KV cache format {dtype} on sm_{sm}"
         return _named(context, behaviour, backend.value, sm)
-    attention = context.traits.attention
-    if attention != "standard":
+    if attention_kind(context) != "standard":
         return "the choice of a backend for this model's attention is not modelled"
     return _chosen(context, behaviour, sm, dtype)
 
 
+def attention_kind(context: Context) -> str | None:
+    """The kind of attention that the architecture has; that of GDN hybrids is plain."""
+    if context.model.architecture is None and context.model.recurrent == "gdn":
+        return "standard"
+    return context.traits.attention
+
+
+def _takes(backend: str, dtype: str, sm: int) -> bool:
+    """Whether a backend takes the format of the KV cache on a card."""
+    match backend:
+        case "FLASH_ATTN":
+            return dtype in UNQUANTIZED or (dtype in FP8 and sm // 10 == 9)
+        case "FLASHINFER":
+            plain = dtype in UNQUANTIZED or dtype in FP8 or dtype == "fp8_e5m2"
+            return plain or (dtype.startswith("nvfp4") and sm // 10 == 10)
+        case "TRITON_ATTN":
+            plain = dtype in UNQUANTIZED or dtype in FP8 or dtype == "fp8_e5m2"
+            return plain or dtype.endswith("_per_token_head")
+        case _:
+            return dtype.startswith("turboquant_") or backend != "TURBOQUANT"
+
+
 def _chosen(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> Chosen | str:
     """The first backend of the release's order that takes the format."""
-    if sm // 10 == 10:
-        takes_flashinfer = dtype in UNQUANTIZED or dtype in FP8 or dtype.startswith(("fp8_e5m2", "nvfp4"))
-        if takes_flashinfer:
-            return _named(context, behaviour, "FLASHINFER", sm)
-    elif dtype in UNQUANTIZED or (dtype in FP8 and sm // 10 == 9):
-        return _named(context, behaviour, "FLASH_ATTN", sm)
-    elif dtype in FP8 or dtype == "fp8_e5m2":
-        return _named(context, behaviour, "FLASHINFER", sm)
-    if dtype.endswith("_per_token_head"):
-        return _named(context, behaviour, "TRITON_ATTN", sm)
-    if dtype.startswith("turboquant_"):
-        return _named(context, behaviour, "TURBOQUANT", sm)
+    first = ("FLASHINFER", "FLASH_ATTN") if sm // 10 == 10 else ("FLASH_ATTN", "FLASHINFER")
+    for name in (*first, "TRITON_ATTN", "TURBOQUANT"):
+        if _takes(name, dtype, sm):
+            return _named(context, behaviour, name, sm)
     return f"no attention backend of vLLM {context.release} takes the KV cache format {dtype} on sm_{sm}"
 
 

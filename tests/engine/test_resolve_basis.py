@@ -1,0 +1,89 @@
+"""Derivations are applied only where their upstream functions are what was read."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+from bot.engine import facts as facts_of
+from bot.engine.derivations.basis import Basis, readings
+from bot.engine.facts import Facts
+from bot.engine.model import Engine, Launch, Pin
+from bot.engine.resolve import DERIVATIONS, in_release
+from bot.rules import RULES
+from tests.engine.launches import MODELS, RELEASES, word
+
+PREFIX = "vllm/engine/arg_utils.py:EngineArgs._set_default_chunked_prefill_and_prefix_caching_args"
+
+
+def changed(release: str, *definitions: str, version: str = "0.99.0") -> Facts:
+    """A release in which some definitions are not what they were."""
+    raw = copy.deepcopy(dict(facts_of.load(release).raw))
+    raw["release"] = version
+    for definition in definitions:
+        raw["anchors"][definition] = ["0" * 16, 1]
+    return Facts(version, raw)
+
+
+def engine(facts: Facts, argv: str = "") -> Engine:
+    words = tuple(word(text) for text in ["serve", "Qwen/X", *argv.split()])
+    return in_release(Launch(words, {}, Pin("x", facts.version), MODELS["hybrid"]), facts)
+
+
+def test_every_shipped_release_is_covered() -> None:
+    table = readings()
+    for release in facts_of.releases():
+        anchors = facts_of.load(release).anchors
+        uncovered = [
+            name for name, entry in anchors.items() if not table.agree(release, name, entry[0] if entry else None)
+        ]
+        assert uncovered == [], release
+
+
+def test_every_definition_that_is_modelled_is_anchored_and_the_reverse() -> None:
+    listed = set(json.loads((RULES / "vllm/anchors.json").read_text(encoding="utf-8")))
+    table = readings()
+    modelled = {name for definitions in table.properties.values() for name in definitions}
+    assert modelled == listed == set(table.fingerprints)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_subject_is_verified_in_the_releases_that_were_read(release: str) -> None:
+    basis = Basis(facts_of.load(release), readings())
+    behaviour = readings().behaviour[release]
+    assert all(basis.behaviour(subject) is behaviour for subject in readings().properties)
+
+
+def test_a_release_with_the_same_definitions_is_verified_by_them() -> None:
+    found = engine(changed("0.27.1")).properties["prefix_caching"]
+    assert (found.value, found.certainty) == (False, "certain")
+
+
+def test_a_changed_definition_makes_the_default_unverified() -> None:
+    found = engine(changed("0.27.1", PREFIX))
+    assert not found.properties["prefix_caching"].known
+    assert "unverified in 0.99.0" in found.properties["prefix_caching"].because[0].text
+    assert "_set_default_chunked_prefill" in found.properties["prefix_caching"].because[0].text
+    assert not found.properties["mamba_cache_mode"].known
+    assert found.properties["cudagraph_mode"].known
+
+
+def test_explicit_settings_stand_in_an_unverified_release() -> None:
+    everything = list(readings().fingerprints)
+    found = engine(changed("0.28.0", *everything), "--enable-prefix-caching --kv-cache-dtype fp8 --async-scheduling")
+    assert {
+        name: found.properties[name].value for name in ("prefix_caching", "kv_cache_dtype", "async_scheduling")
+    } == {
+        "prefix_caching": True,
+        "kv_cache_dtype": "fp8",
+        "async_scheduling": True,
+    }
+    for name in ("cudagraph_mode", "v2_model_runner", "mamba_cache_mode", "quantization", "attention_backend"):
+        assert not found.properties[name].known, name
+    assert found.properties["optimization_level"].value == 2
+
+
+def test_every_property_has_a_derivation() -> None:
+    assert set(DERIVATIONS) == set(engine(facts_of.load("0.25.1")).properties)

@@ -1,0 +1,114 @@
+"""What the configuration refuses before a worker starts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.launches import RELEASES, run
+
+
+def spec(text: str) -> str:
+    return f"--speculative-config '{text}'"
+
+
+NGRAM = spec('{"method":"ngram","num_speculative_tokens":3}')
+MTP = spec('{"method":"mtp","num_speculative_tokens":3}')
+
+# A row: arguments, model, environment, and the releases that refuse them.
+ROWS: list[tuple[str, str, dict[str, str], tuple[str, ...]]] = [
+    ("", "hybrid", {}, ()),
+    (f"--async-scheduling {NGRAM}", "dense", {}, RELEASES),
+    (f"--async-scheduling {MTP}", "hybrid", {}, ()),
+    (
+        "--async-scheduling " + spec('{"method":"mtp","num_speculative_tokens":3,"disable_padded_drafter_batch":true}'),
+        "hybrid",
+        {},
+        RELEASES,
+    ),
+    ("--no-enable-chunked-prefill", "hybrid", {}, ("0.28.0",)),
+    ("--no-enable-chunked-prefill --enable-prefix-caching", "hybrid", {}, RELEASES),
+    ("--no-enable-chunked-prefill --enable-prefix-caching", "mamba", {}, ("0.28.0",)),
+    ("--no-enable-chunked-prefill --enable-prefix-caching", "dense", {}, ()),
+    ("--no-enable-chunked-prefill --max-num-batched-tokens 2048 --max-model-len 4096", "dense", {}, RELEASES),
+    ("--max-num-batched-tokens 2048 --max-model-len 4096", "dense", {}, ()),
+    ("--no-enable-chunked-prefill --max-num-batched-tokens 4096 --max-model-len 4096", "dense", {}, ()),
+    ("--max-num-batched-tokens 64 --max-num-seqs 128", "dense", {}, RELEASES),
+    ("--max-num-batched-tokens 64", "dense", {}, ()),
+    ("--long-prefill-token-threshold 9000 --max-model-len 8192", "dense", {}, ("0.27.1", "0.28.0")),
+    (spec("{}"), "hybrid", {}, RELEASES),
+    (spec('{"num_speculative_tokens":3}'), "hybrid", {}, RELEASES),
+    (spec('{"method":"mtp"}'), "hybrid", {}, RELEASES),
+    (spec('{"method":"eagle3","num_speculative_tokens":3}'), "hybrid", {}, RELEASES),
+    (spec('{"method":"draft_model","num_speculative_tokens":3}'), "hybrid", {}, RELEASES),
+    (spec('{"method":"custom_class","num_speculative_tokens":3}'), "hybrid", {}, RELEASES),
+    (spec('{"method":"MTP","num_speculative_tokens":3}'), "hybrid", {}, RELEASES),
+    (spec('{"method":"mtp","num_speculative_tokens":0}'), "hybrid", {}, RELEASES),
+    (spec('{"method":"mtp","num_speculative_tokens":3,"tensor_parallel_size":1}'), "hybrid", {}, RELEASES),
+    (
+        spec('{"method":"mtp","num_speculative_tokens":3,"draft_tensor_parallel_size":3}') + " -tp 2",
+        "hybrid",
+        {},
+        RELEASES,
+    ),
+    (spec('{"method":"mtp","num_speculative_tokens":3,"draft_tensor_parallel_size":1}') + " -tp 2", "hybrid", {}, ()),
+    (
+        spec('{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_min":4,"prompt_lookup_max":2}'),
+        "dense",
+        {},
+        RELEASES,
+    ),
+    (MTP, "dense", {}, RELEASES),
+    (MTP, "moe", {}, RELEASES),
+    (MTP, "mamba", {}, ()),
+    (MTP, "unknown", {}, ()),
+    ("--spec-method mtp " + MTP, "hybrid", {}, RELEASES),
+    (
+        spec('{"method":"dflash","model":"/m/d","num_speculative_tokens":8}')
+        + " --max-num-batched-tokens 1024 --max-num-seqs 256",
+        "hybrid",
+        {},
+        ("0.25.1", "0.27.1"),
+    ),
+    ("""-cc '{"cudagraph_capture_sizes":[]}'""", "dense", {}, RELEASES),
+    ("""-cc '{"cudagraph_capture_sizes":[]}' --enforce-eager""", "dense", {}, ()),
+    ("""-cc '{"cudagraph_capture_sizes":[1,2],"max_cudagraph_capture_size":4}'""", "dense", {}, RELEASES),
+    ("""-cc '{"cudagraph_capture_sizes":[1,4],"max_cudagraph_capture_size":4}'""", "dense", {}, ()),
+    ("""-cc '{"mode":0,"cudagraph_mode":"FULL"}' --runner pooling""", "dense", {}, RELEASES),
+    ("--attention-backend FLASHINFER -ac.backend=FLASH_ATTN", "dense", {}, RELEASES),
+    ("--quantization nonsense", "dense", {}, RELEASES),
+    ("--quantization fp_quant", "dense", {}, RELEASES),
+    ("--quantization fp_quant --allow-deprecated-quantization", "dense", {}, ()),
+    ("--quantization bitsandbytes", "dense", {}, ("0.28.0",)),
+    ("""--kv-transfer-config '{"kv_connector":"NixlConnector"}'""", "dense", {}, RELEASES),
+    (
+        """--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'""",
+        "dense",
+        {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"},
+        RELEASES,
+    ),
+    (
+        """--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' --enable-sleep-mode""",
+        "dense",
+        {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"},
+        (),
+    ),
+    ("", "dense", {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}, ()),
+    ("--data-parallel-size 2 --data-parallel-rank 0", "dense", {}, RELEASES),
+    ("--data-parallel-size 2", "dense", {}, ()),
+    ("", "dense", {"VLLM_USE_V2_MODEL_RUNNER": "True"}, RELEASES),
+    ("", "dense", {"VLLM_USE_V2_MODEL_RUNNER": ""}, RELEASES),
+    (NGRAM, "dense", {"VLLM_USE_V2_MODEL_RUNNER": "1"}, RELEASES),
+    (NGRAM, "dense", {"VLLM_USE_V2_MODEL_RUNNER": "0"}, ()),
+    ("--fail-on-environ-validation", "dense", {"VLLM_NO_SUCH": "1"}, RELEASES),
+    ("", "dense", {"VLLM_NO_SUCH": "1"}, ()),
+    ("-O4", "dense", {}, RELEASES),
+    ("-O.cudagraph_mode=PIECEWISE", "dense", {}, RELEASES),
+]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(("argv", "model", "env", "refusing"), ROWS)
+def test_rows(argv: str, model: str, env: dict[str, str], refusing: tuple[str, ...], release: str) -> None:
+    errors = run(argv, release, model, env=env).errors
+    assert bool(errors) == (release in refusing), errors
+    assert all(error.message and error.argument for error in errors)
