@@ -15,7 +15,7 @@ from bot.engine.facts import Config, Facts, Field, Type
 from bot.engine.unknown import UNKNOWN
 
 MAX_DEPTH = 60
-"""Nesting of a JSON argument that is checked; real ones have three levels."""
+"""Nesting of a JSON argument that is read; real ones have three levels."""
 
 _HUMAN = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])")
 _HUMAN_IN_JSON = re.compile(r"\b\d+(?:\.\d+)?[kKmMgGtT]\b")
@@ -106,12 +106,30 @@ def convert(converter: str, text: str, facts: Facts) -> Any:
 
 
 def read_json(text: str) -> Any:
-    """Raises `RefusalError` for what is not JSON."""
+    """Raises `RefusalError` for what is not JSON, or is nested deeper than `MAX_DEPTH`."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else "nested too deeply"
         raise RefusalError(f"{_short(text)} is not valid JSON ({reason})") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
+        raise RefusalError(f"{_short(text)} is nested too deeply")
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether a value is nested deeper than `MAX_DEPTH`, found without recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for item in level
+            if isinstance(item, dict | list)
+            for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _expanded(text: str) -> str:
@@ -146,8 +164,8 @@ def read_partly_known(text: str, symbols: tuple[str, ...]) -> Any:
     for index in range(1, len(parts), 2):
         parts[index] = parts[index].replace(mark, "\\u0000")
     try:
-        return _hidden(json.loads("".join(parts)))
-    except (ValueError, RecursionError):
+        return _hidden(read_json("".join(parts)))
+    except RefusalError:
         return UNKNOWN
 
 

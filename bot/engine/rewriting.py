@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.engine.coercion import human_integer
+from bot.engine.coercion import MAX_DEPTH, human_integer, read_json
 from bot.engine.configfile import ConfigFileError, read_config_file
 from bot.engine.facts import Facts
 from bot.engine.model import EngineError, Ineffective
@@ -309,6 +309,8 @@ def _gather(tokens: list[Token], human: bool) -> list[Token]:
             continue
         listed = name.endswith("+")
         key, *keys = name.removesuffix("+").split(".")
+        if len(keys) > MAX_DEPTH // 2:
+            raise StopError("invalid-value", token, f"{name[:60]}… is nested too deeply")
         read = _dotted_value(value_text, value.symbols, listed, human)
         if value.open:
             read = UNKNOWN
@@ -329,9 +331,9 @@ def _dotted_value(text: str, symbols: tuple[str, ...], listed: bool, human: bool
     if listed:
         return list(text.split(","))
     try:
-        read: object = json.loads(text)
+        read: object = read_json(text)
         return read
-    except (ValueError, RecursionError):
+    except ValueError:
         pass
     if human:
         try:

@@ -84,8 +84,7 @@ def _flag(flag: Flag) -> dict[str, Any]:
         value = arguments[name]
         if isinstance(value, Converter):
             value = value.written()
-        known = isinstance(value, str | int | bool | list) or value is None
-        entry[name] = value if known else "unknown"
+        entry[name] = value if _is_plain(value) else "unknown"
     if arguments.get("required") is True:
         entry["required"] = True
     if arguments.get("deprecated") is True:
@@ -93,7 +92,7 @@ def _flag(flag: Flag) -> dict[str, Any]:
     default = arguments.get("default")
     if isinstance(default, Computed):
         entry["computed"] = default.text
-    elif isinstance(default, bool | int | float | str | list | dict):
+    elif default is not None and _is_plain(default):
         entry["default"] = default
     elif default is None and arguments.get("action") in ("store_true", "store_false"):
         entry["default"] = arguments["action"] == "store_false"
@@ -104,6 +103,15 @@ def _flag(flag: Flag) -> dict[str, Any]:
     entry["at"] = flag.place
     entry["default_at"] = flag.default_place
     return entry
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON can hold a value."""
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 def _leave_out_known_places(facts: dict[str, Any]) -> None:

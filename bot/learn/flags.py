@@ -13,27 +13,17 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
-from bot.learn.keywords import Converter, converter_name, keywords_by_type, lambda_name, special_fields
-from bot.learn.source import Definition, Module, SourceError, SourceTree, imported
-from bot.learn.values import Computed, Reader, Type, fields
+from bot.learn.evaluation import PARSER, UNKNOWN, Evaluator, Field, Scope, table_of
+from bot.learn.keywords import Converter, keywords_by_type, special_fields
+from bot.learn.source import Definition, Module, SourceError, SourceTree
+from bot.learn.values import Computed, Reader, fields
 
 SERVE = "vllm/entrypoints/cli/serve.py"
-DEVICE = "cuda"
-"""The platform of the images that are learnt: what is registered for others is not."""
-
 MAX_CALLS = 400
 """Calls of the release's own functions that are followed; building the parser takes fewer than forty."""
 
-
-@dataclass(slots=True)
-class Field:
-    """The keyword arguments of `add_argument` for one field, and where the field is."""
-
-    arguments: dict[str, Any]
-    owner: str
-    name: str
-    place: str
-    types: Type
+MAX_NESTING = 20
+"""Calls inside calls; building the parser takes five."""
 
 
 @dataclass(slots=True)
@@ -55,284 +45,29 @@ class Registration:
     gaps: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Scope:
-    module: Module
-    names: dict[str, Any]
-    imports: dict[str, tuple[str, str | None]] = field(default_factory=dict)
-    cls: Definition | None = None
-    defined_in: Definition | None = None
-    returned: Any = None
-    done: bool = False
-
-
-class _Unknown:
-    """A value that the interpretation does not model."""
-
-
-UNKNOWN = _Unknown()
-PARSER = "the parser"
-
-
 def register(source: SourceTree, reader: Reader) -> Registration:
     """The flags of `vllm serve`. Raises `SourceError` when the release has no such parser."""
     serve = source.at(SERVE)
     maker = source.resolve(serve, "make_arg_parser")
     if maker is None or not isinstance(maker.node, ast.FunctionDef):
         raise SourceError(f"{SERVE}: make_arg_parser is not where it was")
-    interpreter = _Interpreter(source, reader)
-    interpreter.call(maker, [PARSER], {}, None)
-    return interpreter.registration
+    interpreter = _Registrar(source, reader)
+    assert maker.module is not None
+    interpreter.follow(maker.module, maker.node, [PARSER], {})
+    return Registration(interpreter.flags, interpreter.gaps)
 
 
-class _Interpreter:
+class _Registrar(Evaluator):
     def __init__(self, source: SourceTree, reader: Reader) -> None:
-        self.source = source
-        self.reader = reader
-        self.registration = Registration()
+        super().__init__(source, reader)
+        self.flags: list[Flag] = []
         self.special = special_fields(source)
         self.calls = 0
-
-    # -- statements
-
-    def call(self, function: Definition, arguments: list[Any], keywords: dict[str, Any], cls: Definition | None) -> Any:
-        node = function.node
-        assert isinstance(node, ast.FunctionDef)
-        assert function.module is not None
-        self.calls += 1
-        if self.calls > MAX_CALLS:
-            raise SourceError(f"{function.path}:{function.line}: building the parser calls too many functions")
-        names = [argument.arg for argument in node.args.args]
-        defaults = dict(zip(names[len(names) - len(node.args.defaults) :], node.args.defaults, strict=True))
-        bound: dict[str, Any] = {name: self.reader.value(function.module, value) for name, value in defaults.items()}
-        bound.update(dict(zip(names, arguments, strict=False)))
-        bound.update(keywords)
-        scope = _Scope(function.module, bound, cls=cls, defined_in=cls)
-        self.run(node.body, scope)
-        return scope.returned
-
-    def run(self, body: list[ast.stmt], scope: _Scope) -> None:
-        for statement in body:
-            if scope.done:
-                return
-            self.step(statement, scope)
-
-    def step(self, statement: ast.stmt, scope: _Scope) -> None:
-        match statement:
-            case ast.Assign(targets=[target], value=value):
-                self.assign(target, self.evaluate(value, scope), scope)
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self.assign(target, self.evaluate(value, scope), scope)
-            case ast.AugAssign(target=target, op=ast.Add(), value=value):
-                before, added = self.evaluate(target, scope), self.evaluate(value, scope)
-                both = isinstance(before, list) and isinstance(added, list)
-                self.assign(target, before + added if both else UNKNOWN, scope)
-            case ast.Delete(targets=targets):
-                for target in targets:
-                    self.delete(target, scope)
-            case ast.If(test=test, body=body, orelse=orelse):
-                truth = self.evaluate(test, scope)
-                if truth is UNKNOWN and orelse:
-                    self.gap(statement, scope)
-                self.run(body if truth is UNKNOWN or truth else orelse, scope)
-            case ast.For(target=target, iter=iterated, body=body):
-                self.loop(statement, target, self.evaluate(iterated, scope), body, scope)
-            case ast.Return(value=value):
-                scope.returned = self.evaluate(value, scope) if value is not None else None
-                scope.done = True
-            case ast.Import() | ast.ImportFrom():
-                package = scope.module.name.rpartition(".")[0]
-                scope.imports.update(imported(statement, package))
-            case ast.Expr(value=value):
-                self.evaluate(value, scope)
-            case ast.FunctionDef(name=name):
-                scope.names[name] = Converter("opaque")
-            case ast.Try(body=body):
-                self.run(body, scope)
-            case ast.With(body=body):
-                self.run(body, scope)
-            case ast.Assert() | ast.Pass():
-                pass
-            case _:
-                self.gap(statement, scope)
-
-    def loop(self, node: ast.For, target: ast.expr, items: Any, body: list[ast.stmt], scope: _Scope) -> None:
-        if not isinstance(items, list):
-            self.gap(node, scope)
-            return
-        for item in items:
-            self.assign(target, item, scope)
-            self.run(body, scope)
-
-    def assign(self, target: ast.expr, value: Any, scope: _Scope) -> None:
-        match target:
-            case ast.Name(id=name):
-                scope.names[name] = value
-            case ast.Tuple(elts=targets) if isinstance(value, list | tuple) and len(value) == len(targets):
-                for part, item in zip(targets, value, strict=True):
-                    self.assign(part, item, scope)
-            case ast.Subscript(value=owner, slice=key):
-                container = _table(self.evaluate(owner, scope))
-                name = self.evaluate(key, scope)
-                if container is None or not isinstance(name, str):
-                    self.gap(target, scope)
-                else:
-                    container[name] = value
-            case _:
-                self.gap(target, scope)
-
-    def delete(self, target: ast.expr, scope: _Scope) -> None:
-        if isinstance(target, ast.Subscript):
-            container = _table(self.evaluate(target.value, scope))
-            if container is not None:
-                container.pop(self.evaluate(target.slice, scope), None)
-
-    def gap(self, node: ast.AST, scope: _Scope) -> None:
-        self.registration.gaps.append(f"{scope.module.path}:{getattr(node, 'lineno', 0)}: {type(node).__name__}")
-
-    # -- expressions
-
-    def evaluate(self, node: ast.expr, scope: _Scope) -> Any:
-        match node:
-            case ast.Constant(value=value):
-                return value
-            case ast.Name(id=name) if name in scope.names:
-                return scope.names[name]
-            case ast.Attribute(value=ast.Name(id="current_platform"), attr="device_type"):
-                return DEVICE
-            case ast.Name() | ast.Attribute():
-                return self.named(node, scope)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                truth = self.evaluate(test, scope)
-                return UNKNOWN if truth is UNKNOWN else self.evaluate(body if truth else orelse, scope)
-            case ast.List(elts=items) | ast.Tuple(elts=items):
-                return self.items(items, scope)
-            case ast.Dict():
-                return self.dictionary(node, scope)
-            case ast.Subscript(value=owner, slice=key):
-                container, name = _table(self.evaluate(owner, scope)), self.evaluate(key, scope)
-                return container.get(name, UNKNOWN) if container is not None and isinstance(name, str) else UNKNOWN
-            case ast.Call():
-                return self.called(node, scope)
-            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as operator], comparators=[right]):
-                container, name = self.evaluate(right, scope), self.evaluate(left, scope)
-                table = _table(container)
-                if (table is None and not isinstance(container, list)) or name is UNKNOWN:
-                    return UNKNOWN
-                inside = name in (container if table is None else table)
-                return inside if isinstance(operator, ast.In) else not inside
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                truth = self.evaluate(operand, scope)
-                return UNKNOWN if truth is UNKNOWN else not truth
-            case ast.BinOp(op=ast.Add(), left=left, right=right):
-                first, second = self.evaluate(left, scope), self.evaluate(right, scope)
-                same = isinstance(first, list | str) and type(first) is type(second)
-                return first + second if same else UNKNOWN
-            case ast.JoinedStr(values=parts):
-                return self.formatted(parts, scope)
-            case ast.Lambda():
-                return Converter(lambda_name(node))
-            case ast.ListComp(elt=element, generators=[ast.comprehension(target=target, iter=iterated, ifs=[])]):
-                items = self.evaluate(iterated, scope)
-                if not isinstance(items, list):
-                    return UNKNOWN
-                results = []
-                for item in items:
-                    self.assign(target, item, scope)
-                    results.append(self.evaluate(element, scope))
-                return results
-            case _:
-                return UNKNOWN
-
-    def items(self, nodes: list[ast.expr], scope: _Scope) -> Any:
-        found: list[Any] = []
-        for node in nodes:
-            if isinstance(node, ast.Starred):
-                inner = self.evaluate(node.value, scope)
-                if not isinstance(inner, list):
-                    return UNKNOWN
-                found.extend(inner)
-            else:
-                found.append(self.evaluate(node, scope))
-        return found
-
-    def formatted(self, parts: list[ast.expr], scope: _Scope) -> Any:
-        text = ""
-        for part in parts:
-            value = self.evaluate(part.value, scope) if isinstance(part, ast.FormattedValue) else part
-            value = value.value if isinstance(value, ast.Constant) else value
-            if not isinstance(value, str | int | float):
-                return UNKNOWN
-            text += str(value)
-        return text
-
-    def dictionary(self, node: ast.Dict, scope: _Scope) -> Any:
-        result: dict[str, Any] = {}
-        source: Field | None = None
-        for key, value in zip(node.keys, node.values, strict=True):
-            inner = self.evaluate(value, scope)
-            if key is not None:
-                name = self.evaluate(key, scope)
-                if isinstance(name, str):
-                    result[name] = inner
-                continue
-            table = _table(inner)
-            if table is None:
-                return UNKNOWN
-            source = inner if isinstance(inner, Field) else source
-            result.update(table)
-        if source is None:
-            return result
-        return Field(result, source.owner, source.name, source.place, source.types)
-
-    def lookup(self, scope: _Scope, node: ast.expr) -> Definition | None:
-        """What a name means, local imports included."""
-        if isinstance(node, ast.Name) and node.id in scope.imports:
-            source, original = scope.imports[node.id]
-            origin = self.source.module(source)
-            if original is None:
-                return Definition(source, origin, None)
-            found = self.source.resolve(origin, original) if origin is not None else None
-            return found or Definition(f"{source}.{original}", None, None)
-        if isinstance(node, ast.Attribute):
-            owner = self.lookup(scope, node.value)
-            if owner is not None and owner.module is not None and owner.node is None:
-                return self.source.resolve(owner.module, node.attr)
-            if owner is not None and owner.module is None:
-                return Definition(f"{owner.name}.{node.attr}", None, None)
-            return None
-        return self.source.dotted(scope.module, node)
-
-    def named(self, node: ast.Name | ast.Attribute, scope: _Scope) -> Any:
-        if isinstance(node, ast.Name) and node.id in ("int", "float", "str", "bool"):
-            return Converter(node.id)
-        found = self.lookup(scope, node)
-        if found is not None:
-            if found.name in ("json.loads", "argparse.BooleanOptionalAction"):
-                return Converter("json") if found.name == "json.loads" else "boolean"
-            if isinstance(found.node, ast.FunctionDef):
-                return Converter(converter_name(found.name))
-            if isinstance(found.node, ast.ClassDef):
-                return self.action(found)
-            if isinstance(found.node, ast.expr) and found.module is not None:
-                value = self.reader.value(found.module, found.node)
-                return UNKNOWN if isinstance(value, Computed) else value
-        if isinstance(node, ast.Attribute):
-            value = self.reader.value(scope.module, node)
-            return UNKNOWN if isinstance(value, Computed) else value
-        return UNKNOWN
-
-    def action(self, definition: Definition) -> Any:
-        """A class as a value: the word for it when it is an argparse action."""
-        node = definition.node
-        assert isinstance(node, ast.ClassDef)
-        if not any("Action" in ast.unparse(base) for base in node.bases):
-            return definition
-        return "lora" if definition.name == "LoRAParserAction" else "custom"
+        self.nesting = 0
 
     # -- calls
 
-    def called(self, node: ast.Call, scope: _Scope) -> Any:
+    def called(self, node: ast.Call, scope: Scope) -> Any:
         function = node.func
         if isinstance(function, ast.Attribute):
             match function.attr:
@@ -367,12 +102,13 @@ class _Interpreter:
                 return UNKNOWN
         found = self.lookup(scope, function)
         if found is not None and isinstance(found.node, ast.FunctionDef) and PARSER in arguments:
-            return self.call(found, arguments, {}, None)
+            assert found.module is not None
+            return self.follow(found.module, found.node, arguments, {})
         return UNKNOWN
 
-    def method(self, name: str, owner: Any, node: ast.Call, scope: _Scope) -> Any:
+    def method(self, name: str, owner: Any, node: ast.Call, scope: Scope) -> Any:
         arguments = [self.evaluate(argument, scope) for argument in node.args]
-        table = _table(owner)
+        table = table_of(owner)
         match name, arguments:
             case "items", [] if table is not None:
                 return [[key, value] for key, value in list(table.items())]
@@ -391,7 +127,7 @@ class _Interpreter:
             case _:
                 return UNKNOWN
 
-    def own_method(self, function: ast.Attribute, node: ast.Call, scope: _Scope) -> Any:
+    def own_method(self, function: ast.Attribute, node: ast.Call, scope: Scope) -> Any:
         """A call of a class's own method (`FrontendArgs.add_cli_args(parser)`, `super()._customize(...)`)."""
         match function.value:
             case ast.Call(func=ast.Name(id="super")):
@@ -422,33 +158,45 @@ class _Interpreter:
         member: ast.FunctionDef,
         cls: Definition,
         node: ast.Call,
-        scope: _Scope,
+        scope: Scope,
     ) -> Any:
         arguments = [self.evaluate(argument, scope) for argument in node.args]
         keywords = {k.arg: self.evaluate(k.value, scope) for k in node.keywords if k.arg}
         if any(getattr(d, "id", "") == "classmethod" for d in member.decorator_list):
             arguments.insert(0, cls)
-        definition = Definition(member.name, module, member)
+        return self.follow(module, member, arguments, keywords, cls, Definition(holder.name, module, holder))
+
+    def follow(
+        self,
+        module: Module,
+        function: ast.FunctionDef,
+        arguments: list[Any],
+        keywords: dict[str, Any],
+        cls: Definition | None = None,
+        holder: Definition | None = None,
+    ) -> Any:
+        """What a function of the release returns, its registrations noted on the way."""
         self.calls += 1
-        if self.calls > MAX_CALLS:
-            raise SourceError(f"{module.path}:{member.lineno}: building the parser calls too many functions")
-        names = [argument.arg for argument in member.args.args]
-        defaults = dict(zip(names[len(names) - len(member.args.defaults) :], member.args.defaults, strict=True))
+        if self.calls > MAX_CALLS or self.nesting >= MAX_NESTING:
+            raise SourceError(f"{module.path}:{function.lineno}: building the parser calls too many functions")
+        names = [argument.arg for argument in function.args.args]
+        defaults = dict(zip(names[len(names) - len(function.args.defaults) :], function.args.defaults, strict=True))
         bound: dict[str, Any] = {name: self.reader.value(module, value) for name, value in defaults.items()}
         bound.update(dict(zip(names, arguments, strict=False)))
         bound.update(keywords)
-        inner = _Scope(module, bound, cls=cls, defined_in=Definition(holder.name, module, holder))
-        assert isinstance(definition.node, ast.FunctionDef)
-        self.run(definition.node.body, inner)
-        return inner.returned
+        scope = Scope(module, bound, cls=cls, defined_in=holder)
+        self.nesting += 1
+        self.run(function.body, scope)
+        self.nesting -= 1
+        return scope.returned
 
-    def outside(self, function: ast.Attribute, node: ast.Call, scope: _Scope) -> Any:
+    def outside(self, function: ast.Attribute, node: ast.Call, scope: Scope) -> Any:
         """A call that is not followed. `copy.deepcopy` is, since defaults are changed on a copy."""
         if function.attr == "deepcopy" and node.args:
             return copy.deepcopy(self.evaluate(node.args[0], scope))
         return UNKNOWN
 
-    def add_argument(self, node: ast.Call, scope: _Scope) -> Any:
+    def add_argument(self, node: ast.Call, scope: Scope) -> Any:
         options = self.items(node.args, scope)
         place = f"{scope.module.path}:{node.lineno}"
         if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
@@ -462,7 +210,7 @@ class _Interpreter:
             if keyword.arg is not None:
                 arguments[keyword.arg] = value
                 continue
-            table = _table(value)
+            table = table_of(value)
             if table is None:
                 self.gap(node, scope)
                 continue
@@ -472,7 +220,7 @@ class _Interpreter:
         arguments.pop("flags", None)
         if origin is not None and isinstance(node.keywords[-1].value, ast.Dict):
             default_place = place
-        self.registration.flags.append(Flag(options, arguments, place, origin, default_place))
+        self.flags.append(Flag(options, arguments, place, origin, default_place))
         return UNKNOWN
 
     # -- what `get_kwargs` makes of a configuration class
@@ -491,9 +239,3 @@ class _Interpreter:
         if statement.value is None:
             return None
         return self.reader.value(module, statement.value)
-
-
-def _table(value: Any) -> dict[str, Any] | None:
-    if isinstance(value, Field):
-        return value.arguments
-    return value if isinstance(value, dict) else None
