@@ -44,15 +44,14 @@ def run(
     env: Mapping[str, str] | None = None,
     sm: tuple[int, ...] = (),
     name: str = "Qwen/Some-Model",
+    image: str | None = None,
 ) -> Engine:
     """The engine of `vllm serve NAME ARGV`."""
     words = [word(text) for text in shlex.split(argv)] if isinstance(argv, str) else argv
     launch = Launch(
         argv=(word("serve"), word(name), *words),
         environment={key: word(value) for key, value in (env or {}).items()},
-        pin=Pin(
-            f"vllm/vllm-openai:v{release}" if release else "some/image:latest", release, "" if release else "a tag"
-        ),
+        pin=Pin(image or f"vllm/vllm-openai:v{release}", release, "" if release else "a tag"),
         model=MODELS[model],
         sm=sm,
     )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.engine.model import PROPERTIES
-from tests.engine.launches import RELEASES, run, value, word
+from tests.engine.launches import MODELS, RELEASES, run, value, word
 
 MTP = """--speculative-config '{"method":"mtp","num_speculative_tokens":3}'"""
 
@@ -319,6 +323,17 @@ def test_unknown_words_leave_no_default_standing() -> None:
     assert engine.properties["model.recurrent"].known
 
 
+@pytest.mark.parametrize("image", ["vllm/vllm-openai-rocm:v0.25.1", "vllm/vllm-openai-cpu:v0.25.1", "x/vllm-gfx1151:1"])
+def test_other_platforms_have_other_defaults(image: str) -> None:
+    engine = run("--kv-cache-dtype fp8", model="dense", image=image)
+    for name in ("cudagraph_mode", "v2_model_runner", "attention_backend", "async_scheduling"):
+        assert not engine.properties[name].known
+        assert "the image is for" in engine.properties[name].because[0].text
+    assert value(engine, "kv_cache_dtype") == "fp8"
+    assert value(engine, "prefix_caching") is True
+    assert value(run("--enforce-eager", image=image), "cudagraph_mode") == "NONE"
+
+
 def test_a_refused_setting_is_not_at_its_default() -> None:
     engine = run("-cc.cudagraph_mode=HALF --kv-cache-dtype FP8")
     assert {error.kind for error in engine.errors} == {"invalid-value"}
@@ -348,3 +363,41 @@ def test_a_model_is_known_by_its_name_where_nothing_else_is_said() -> None:
     engine = run("", model="unknown", name="Qwen/Qwen3.6-27B")
     assert value(engine, "model.recurrent") == "gdn"
     assert engine.properties["prefix_caching"].certainty == "assumed"
+
+
+WORDS = sorted({text for argv, _, _ in ROWS for text in shlex.split(argv)})
+
+
+def check_any(words: list[str], release: str | None, model: str, sm: tuple[int, ...], holes: set[int]) -> None:
+    """Whatever the words are, there is an answer of the right form."""
+    argv = [word("${X}", ("X",), splits=at % 2 == 0) if at in holes else word(text) for at, text in enumerate(words)]
+    engine = run(argv, release, model, sm=sm)
+    assert tuple(engine.properties) == PROPERTIES
+    for found in engine.properties.values():
+        assert found.known or found.value is None
+    if engine.properties["cudagraph_mode"].value == "NONE":
+        assert value(engine, "cudagraph_mode_effective") == "NONE"
+
+
+anything = given(
+    words=st.lists(st.sampled_from(WORDS), max_size=8),
+    release=st.sampled_from([*RELEASES, None]),
+    model=st.sampled_from(sorted(MODELS)),
+    sm=st.sampled_from([(), (86,), (90,), (120,), (86, 120)]),
+    holes=st.sets(st.integers(0, 7), max_size=1),
+)
+
+
+@anything
+@settings(max_examples=100, deadline=None)
+def test_any_words(words: list[str], release: str | None, model: str, sm: tuple[int, ...], holes: set[int]) -> None:
+    check_any(words, release, model, sm, holes)
+
+
+@pytest.mark.soak
+@anything
+@settings(max_examples=20_000, deadline=None)
+def test_any_words_for_long(
+    words: list[str], release: str | None, model: str, sm: tuple[int, ...], holes: set[int]
+) -> None:
+    check_any(words, release, model, sm, holes)

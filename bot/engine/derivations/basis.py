@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from bot.engine.facts import Facts
+from bot.engine.facts import Fact, Facts
+from bot.engine.model import Property
 from bot.rules import RULES
 
 TABLE = "vllm/derivations.yml"
@@ -30,10 +31,15 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What may be derived for one release: for each property, the behaviour that was read, or what has changed."""
+    """What may be derived for one release: for each property, the behaviour that was read, or what has changed.
+
+    `literals` and `levels` keep what the release's own tables say, once it has been asked for.
+    """
 
     facts: Facts
     readings: Readings
+    literals: dict[str, Property] = field(default_factory=dict)
+    levels: dict[int, Fact | None] = field(default_factory=dict)
     _behaviour: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
 
     def behaviour(self, subject: str) -> Mapping[str, Any] | None:
@@ -48,6 +54,12 @@ class Basis:
         same = self._same(subject, newest)
         other = [name.partition(":")[2] for name in self.readings.properties[subject] if name not in same]
         return f"unverified in {self.facts.version}: {', '.join(other)} differ from {newest}"
+
+    def graph_mode(self, level: int) -> Fact | None:
+        """The CUDA graph mode that an optimisation level sets."""
+        if level not in self.levels:
+            self.levels[level] = self.facts.level_table(level).get("compilation_config.cudagraph_mode")
+        return self.levels[level]
 
     def place(self, definition: str) -> tuple[str, int | None]:
         """The file and line of a definition in this release."""

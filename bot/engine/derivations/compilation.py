@@ -202,7 +202,7 @@ def _initial(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     level = context["optimization_level"]
     if not level.known or not isinstance(level.value, int):
         return missing("the mode follows the optimisation level, which is unknown")
-    fact = context.basis.facts.level_table(level.value).get("compilation_config.cudagraph_mode")
+    fact = context.basis.graph_mode(level.value)
     name = None if fact is None or not fact.known else mode_name(fact.value)
     if fact is None or name is None:
         return missing(f"the table of optimisation level {level.value} does not say the mode")

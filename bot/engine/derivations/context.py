@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from bot.engine.commandline import UNKNOWN, CommandLine, Setting
@@ -13,6 +15,20 @@ from bot.engine.models import Traits
 from bot.provenance import Reason, Word
 
 Derivation = Callable[["Context"], Property]
+
+CUDA_ONLY: Final = frozenset(
+    {
+        "cudagraph_mode",
+        "cudagraph_mode_effective",
+        "v2_model_runner",
+        "attention_backend",
+        "async_scheduling",
+        "conflicts",
+    }
+)
+"""Subjects whose derivation was read for NVIDIA GPUs; other platforms have rules of their own."""
+
+_PLATFORM = re.compile(r"rocm|gfx\d|(?<![a-z0-9])(?:cpu|xpu|hpu|tpu|npu)(?![a-z0-9])|gaudi|ascend|^intel/")
 
 TRUE_WORDS: Final = frozenset({"1", "true"})
 
@@ -67,11 +83,20 @@ class Context:
         return self.launch.environment.get(name)
 
     def behaviour(self, subject: str) -> Mapping[str, Any] | None:
-        """What was read of the release about a property, None where it is not verified."""
+        """What was read of the release about a property; None where it is not verified, or not for this platform."""
+        if subject in CUDA_ONLY and self.platform:
+            return None
         return self.basis.behaviour(subject)
+
+    @property
+    def platform(self) -> str:
+        """The platform that the image is built for, where its name says that it is not CUDA; else empty."""
+        return other_platform(self.launch.pin.image)
 
     def unverified(self, subject: str) -> Property:
         """The answer where a derivation may not be applied."""
+        if subject in CUDA_ONLY and self.platform:
+            return missing(f"what is known of vLLM's defaults holds for CUDA, and the image is for {self.platform}")
         text = self.memo.get(f"changed {subject}")
         if text is None:
             text = self.memo[f"changed {subject}"] = self.basis.changed(subject)
@@ -84,6 +109,12 @@ class Context:
 
     def literal(self, dest: str) -> Property:
         """The parser's own default of a setting."""
+        found = self.basis.literals.get(dest)
+        if found is None:
+            found = self.basis.literals[dest] = self._literal(dest)
+        return found
+
+    def _literal(self, dest: str) -> Property:
         fact = self.basis.facts.default(dest)
         if fact is None:
             return unknown(Reason("engine-default", "", None, f"vLLM {self.release} has no setting {dest}"))
@@ -104,6 +135,13 @@ class Context:
     def model_certainty(self) -> Certainty:
         """How sure the model is."""
         return self.model.certainty
+
+
+@lru_cache(maxsize=1024)
+def other_platform(image: str) -> str:
+    """The word in an image's name that says that it is not built for CUDA; empty without one."""
+    found = _PLATFORM.search(image.lower())
+    return found.group().rstrip("/") if found else ""
 
 
 def certain(value: Value, *because: Reason) -> Property:
