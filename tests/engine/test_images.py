@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
-from bot.catalog.model import ImageDeclaration
 from bot.engine.images import parse_reference, pin
 from bot.provenance import Position
 
 DIGEST = "sha256:" + "a" * 64
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a repository declares an image to be."""
+
+    release: str | None
+    contains: tuple[str, ...]
+    adds: tuple[str, ...]
+    position: Position
 
 
 @pytest.mark.parametrize(
@@ -69,15 +80,13 @@ def test_other_references_have_no_release(image: str, why: str, stock: bool | No
     assert found.stock is stock
 
 
-def declaration(
-    image: str, release: str | None, contains: tuple[str, ...] = (), adds: tuple[str, ...] = ()
-) -> ImageDeclaration:
-    return ImageDeclaration(image, release, contains, adds, Position(".github/seamguard.yml", 4))
+def declaration(release: str | None, contains: tuple[str, ...] = (), adds: tuple[str, ...] = ()) -> Declared:
+    return Declared(release, contains, adds, Position(".github/seamguard.yml", 4))
 
 
 def test_a_declaration_says_what_an_image_is() -> None:
     image = f"ghcr.io/x/y@{DIGEST}"
-    found = pin(image, {image: declaration(image, "0.25.1", ("vllm-project/vllm#46324",), ("nvfp4-kv-route",))})
+    found = pin(image, {image: declaration("0.25.1", ("vllm-project/vllm#46324",), ("nvfp4-kv-route",))})
     assert (found.release, found.stock) == ("0.25.1", False)
     assert found.contains == ("vllm-project/vllm#46324",)
     assert found.adds == ("nvfp4-kv-route",)
@@ -89,15 +98,15 @@ def test_a_declaration_says_what_an_image_is() -> None:
 
 
 def test_a_declaration_without_the_digest_holds_for_the_reference_with_it() -> None:
-    declared = {"ghcr.io/x/y:1": declaration("ghcr.io/x/y:1", "0.28.0")}
+    declared = {"ghcr.io/x/y:1": declaration("0.28.0")}
     assert pin(f"ghcr.io/x/y:1@{DIGEST}", declared).release == "0.28.0"
     assert pin("ghcr.io/x/y:2", declared).release is None
 
 
 def test_a_declaration_comes_before_the_tag_and_keeps_it_when_silent() -> None:
     image = "vllm/vllm-openai:v0.25.1"
-    assert pin(image, {image: declaration(image, "0.27.1")}).release == "0.27.1"
-    silent = pin(image, {image: declaration(image, None, adds=("route",))})
+    assert pin(image, {image: declaration("0.27.1")}).release == "0.27.1"
+    silent = pin(image, {image: declaration(None, adds=("route",))})
     assert (silent.release, silent.stock) == ("0.25.1", False)
 
 
