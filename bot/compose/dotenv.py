@@ -16,9 +16,22 @@ Lookup = Callable[[str], str | None]
 
 _EXPORT = re.compile(r"export\s+")
 _SPACE = "\t\v\f\r \u0085\u00a0"
-_ANY_SPACE = _SPACE + "\n\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_ANY_SPACE = (
+    _SPACE + "\n\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 _ESCAPE = re.compile(r'\\(?:[abcfnrtv$"\\]|0\d{0,3})')
-_ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"', "$": "$$"}
+_ESCAPED = {
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "\\": "\\",
+    '"': '"',
+    "$": "$$",
+}
 _NAME_MARKS = frozenset("_.-[]")
 
 

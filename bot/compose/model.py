@@ -86,6 +86,7 @@ class Service:
     reads: tuple[VariableRead, ...]
     profiles: tuple[str, ...] = ()
     active: bool = True
+    forwarded: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

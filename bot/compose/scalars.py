@@ -119,7 +119,9 @@ def _is_date(text: str) -> bool:
     if not found:
         return False
     try:
-        datetime.date(int(found["year"]) or 4, int(found["month"]), int(found["day"]))  # Go knows a year 0, and it leaps
+        datetime.date(
+            int(found["year"]) or 4, int(found["month"]), int(found["day"])
+        )  # Go knows a year 0, and it leaps
         datetime.time(*map(int, (found["time"] or found["local"] or "0").split(":")))
     except ValueError:
         return False
@@ -163,7 +165,17 @@ def _go_float(value: float) -> str:
     return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
 
 
-_QUOTED = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", '"': '\\"'}
+_QUOTED = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
 
 
 def go_quoted(text: str) -> str:

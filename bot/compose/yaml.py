@@ -36,12 +36,12 @@ _CORE = "tag:yaml.org,2002:"
 _MERGE = "<<"
 
 
-def read_documents(source: SourceText) -> list[Document]:
-    """The documents of a file that are not empty. Raises `Fault` with the line."""
+def read_documents(source: SourceText, shown: str) -> list[Document]:
+    """The documents of a file that are not empty. Raises `Fault` with the line. `shown` is its path in messages."""
     try:
         loader = _Loader(source.text)
         try:
-            return _Builder(source).build(loader)
+            return _Builder(source, shown).build(loader)
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -88,8 +88,9 @@ class _Open:
 class _Builder:
     """Builds the trees of one file."""
 
-    def __init__(self, source: SourceText) -> None:
+    def __init__(self, source: SourceText, shown: str) -> None:
         self._source = source
+        self._shown = shown
         self._anchors: dict[str, Node | None] = {}
         self._tags: dict[int, str] = {}
         self._tagged: list[Node] = []
@@ -165,7 +166,10 @@ class _Builder:
             name = self._key(key)
             if name in lines:
                 raise self._fault(
-                    "not-yaml", f'line {key.line}: mapping key "{name}" already defined at line {lines[name]}', key.line, True
+                    "not-yaml",
+                    f'line {key.line}: mapping key "{name}" already defined at line {lines[name]}',
+                    key.line,
+                    True,
                 )
             lines[name] = key.line
             if name == _MERGE and isinstance(key, Scalar) and not key.style:
@@ -278,7 +282,7 @@ class _Builder:
 
     def _fault(self, kind: Any, message: str, line: int, parsed: bool = False) -> Fault:
         """`parsed` marks what Compose finds after it has read the YAML, and so names the file."""
-        where = f"failed to parse {self._source.path}: " if parsed else ""
+        where = f"failed to parse {self._shown}: " if parsed else ""
         return Fault(kind, where + message, path=self._source.path, line=line)
 
 

@@ -1,0 +1,63 @@
+"""`bot inspect compose`: the Compose stage alone, one request at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bot.compose import Documents, load_project
+from bot.tree import MemoryTree
+
+
+def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What Docker Compose's `config --format json` prints for the files of a request, with `$$` undone.
+
+    `files` maps paths, as seen from the project directory, to their text; `main` are those given with `-f`
+    (Compose's own default names when it is missing); `env` is the whole shell environment; `profiles` and `env_files`
+    stand for `--profile` and `--env-file`, or come from `args`, a command line. `root` is the absolute path of
+    the project directory: paths begin with it. Without one they begin at `/`.
+    """
+    options = _Options(request)
+    documents = Documents(MemoryTree(dict(request["files"])), options.root)
+    project = load_project(
+        documents,
+        options.main,
+        dict(request.get("env") or {}),
+        profiles=options.profiles,
+        env_files=options.env_files,
+        directory=options.directory,
+    )
+    services = {name: dict(service.config) for name, service in project.services.items() if service.active}
+    errors = [
+        {"message": error.message, "path": error.path, "line": error.line}
+        for error in project.errors
+        if error.kind != "no-services" or error.message == "empty compose file"
+    ]
+    return {"services": services, "errors": errors}
+
+
+class _Options:
+    """What a request asks for, by its keys or by its `args`."""
+
+    def __init__(self, request: Mapping[str, Any]) -> None:
+        self.main: list[str] = [str(path) for path in request.get("main") or ()]
+        self.profiles: list[str] | None = list(request["profiles"]) if request.get("profiles") else None
+        self.env_files: list[str] = list(request.get("env_files") or ())
+        self.directory: str | None = request.get("directory")
+        self.root = str(request.get("root") or "").rstrip("/")
+        if "main" not in request:
+            self._read(list(request.get("args") or ()))
+
+    def _read(self, args: Sequence[str]) -> None:
+        rest = iter(args)
+        for arg in rest:
+            name, equals, value = arg.partition("=")
+            if name in ("-f", "--file"):
+                self.main.append(value if equals else next(rest, ""))
+            elif name == "--profile":
+                self.profiles = [*(self.profiles or ()), value if equals else next(rest, "")]
+            elif name == "--env-file":
+                self.env_files.append(value if equals else next(rest, ""))
+            elif name == "--project-directory":
+                directory = value if equals else next(rest, "")
+                self.directory = "" if directory == "." else directory

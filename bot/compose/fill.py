@@ -1,0 +1,144 @@
+"""Filling variables into a tree of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.compose.casts import Cast
+from bot.compose.faults import Fault
+from bot.compose.model import ErrorKind, VariableRead
+from bot.compose.nodes import Node, Path, Scalar, Sequence
+from bot.compose.template import InvalidTemplate, MissingVariable, Template, Variable
+from bot.compose.values import Environment, Value, text_of
+from bot.provenance import Position, Reason
+
+MAX_FILLED = 4 * 1024 * 1024
+"""Characters that one value may grow to: variables that name long values many times."""
+
+
+class _Unfilled(Exception):
+    """A scalar that could not be filled in. The path is completed on the way up."""
+
+    def __init__(self, scalar: Scalar, error: Exception) -> None:
+        super().__init__()
+        self.scalar = scalar
+        self.error = error
+        self.path: list[str] = []
+
+
+def fill(node: Node, cast: Cast, environment: Environment, path: Path) -> Value:
+    """The value of `node` in this environment. Raises `Fault` with the place at which interpolation fails."""
+    try:
+        return _fill(node, cast, environment)
+    except _Unfilled as unfilled:
+        raise _fault(unfilled, path) from None
+
+
+def _fault(unfilled: _Unfilled, path: Path) -> Fault:
+    where = ".".join((*path, *reversed(unfilled.path)))
+    scalar, error = unfilled.scalar, unfilled.error
+    if isinstance(error, InvalidTemplate):
+        message = (
+            f"invalid interpolation format for {where}.\nYou may need to escape any $ with another $.\n{error.template}"
+        )
+        return Fault("interpolation", message, path=scalar.source.path, line=scalar.line)
+    kind: ErrorKind = "missing-variable" if isinstance(error, MissingVariable) else "interpolation"
+    return Fault(kind, f"error while interpolating {where}: {error}", path=scalar.source.path, line=scalar.line)
+
+
+def _fill(node: Node, cast: Cast, environment: Environment) -> Value:
+    if isinstance(node, Scalar):
+        value = node.value
+        if node.template is not None:
+            value = _filled(node, node.template, environment)
+        if cast.convert is not None and isinstance(value, str):
+            try:
+                return cast.convert(value)
+            except ValueError as error:
+                raise _Unfilled(node, ValueError(f"failed to cast to expected type: {error}")) from None
+        return value
+    if isinstance(node, Sequence):
+        below = cast.below("[]") if cast.children else cast
+        try:
+            return [_fill(item, below, environment) for item in node.items]
+        except _Unfilled as unfilled:
+            unfilled.path.append("[]")
+            raise
+    return {key: _fill_entry(key, item, cast, environment) for key, item in node.entries.items()}
+
+
+def _fill_entry(key: str, node: Node, cast: Cast, environment: Environment) -> Value:
+    try:
+        return _fill(node, cast.below(key) if cast.children else _UNCAST, environment)
+    except _Unfilled as unfilled:
+        unfilled.path.append(key)
+        raise
+
+
+_UNCAST = Cast()
+
+
+def _filled(scalar: Scalar, template: Template, environment: Environment) -> Value:
+    notes: list[Reason] = []
+
+    def note(variable: Variable, own: bool) -> None:
+        notes.append(Reason("compose", scalar.source.path, scalar.line, _sentence(variable, own, environment)))
+
+    try:
+        text = template.fill(environment, note)
+    except (InvalidTemplate, MissingVariable) as error:
+        raise _Unfilled(scalar, error) from None
+    if len(text) > MAX_FILLED:
+        raise _Unfilled(scalar, ValueError(f"longer than {MAX_FILLED} characters"))
+    return text_of(text, scalar, tuple(notes))
+
+
+def _sentence(variable: Variable, own: bool, environment: Environment) -> str:
+    value = environment.get(variable.name)
+    state = "is not set" if value is None else "is empty" if not value else f"is set to {_short(value)}"
+    if own:
+        return f"{variable.name} {state}"
+    return (
+        f"{variable.name} {state}: {_short(variable.argument)}"
+        if variable.argument
+        else f"{variable.name} {state}: nothing"
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def scalars(node: Node, path: Path = ()) -> Iterator[tuple[Scalar, Path]]:
+    """Every scalar that has variables, with its path."""
+    if isinstance(node, Scalar):
+        if node.template is not None:
+            yield node, path
+    elif isinstance(node, Sequence):
+        for index, item in enumerate(node.items):
+            yield from scalars(item, (*path, str(index)))
+    else:
+        for key, item in node.entries.items():
+            yield from scalars(item, (*path, key))
+
+
+def reads(node: Node, path: Path) -> list[VariableRead]:
+    """Every variable that filling `node` may ask for, in the order of the file."""
+    found: list[VariableRead] = []
+    for scalar, where in scalars(node, path):
+        assert scalar.template is not None
+        field = ".".join(where)
+        for variable in scalar.template.variables:
+            position = _position(scalar, variable.offset)
+            found.append(VariableRead(variable.name, variable.operator, variable.argument, field, position))
+    return found
+
+
+def _position(scalar: Scalar, offset: int) -> Position:
+    text = str(scalar.value)
+    before = text.count("\n", 0, offset)
+    lines = scalar.lines(text)
+    line = lines[min(before, len(lines) - 1)]
+    if line == scalar.line and scalar.style not in ("|", ">"):
+        return Position(scalar.source.path, line, scalar.column + offset + len(scalar.style))
+    return Position(scalar.source.path, line)

@@ -1,0 +1,210 @@
+"""What Docker Compose would run: the question to this stage, and its answer."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bot.compose.casts import NO_CAST
+from bot.compose.consistency import check_consistency, normalize, select
+from bot.compose.documents import Documents
+from bot.compose.environment import QuestionScopes, default_files, project_environment
+from bot.compose.faults import Fault
+from bot.compose.fill import fill
+from bot.compose.layers import Names
+from bot.compose.model import ComposeError, Project, Service
+from bot.compose.plan import Plan, Resolved
+from bot.compose.sections import resolve_sections
+from bot.compose.services import build_service
+from bot.compose.structure import Builder, Structure
+
+MAX_STRUCTURES = 64
+"""Structures that are kept of one set of files: one, unless variables decide what is extended or included."""
+
+_NOT_IN_A_NAME = re.compile("[^a-z0-9_-]")
+_Plans = dict[str, Plan]
+
+
+def load_project(
+    documents: Documents,
+    files: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    profiles: Sequence[str] | None = None,
+    env_files: Sequence[str] = (),
+    directory: str | None = None,
+) -> Project:
+    """What Docker Compose 2.40.3 would run for these files in this shell environment.
+
+    `files` are paths of the tree, as given with `-f`; without any, `COMPOSE_FILE` and the default names count.
+    `environment` is the whole shell environment. `profiles` and `env_files` are as given with `--profile` and
+    `--env-file` (paths relative to the project directory), and win over `COMPOSE_PROFILES` and `COMPOSE_ENV_FILES`.
+    `directory` is the project directory, the first file's when it is not given. Never raises for what is in the
+    tree: faults are in `Project.errors`, and what can be resolved in spite of them is in `Project.services`.
+    """
+    start = posixpath.dirname(files[0]) if files else (directory or "")
+    place = start if directory is None else directory
+    read: dict[str, None] = {}
+    faults: list[tuple[Fault, str | None]] = []
+    try:
+        variables = project_environment(documents, place, environment, env_files, read)
+    except Fault as fault:
+        faults.append((fault, None))
+        variables = dict(environment)
+    chosen = list(files) or _files_from_environment(documents, place, variables, faults)
+    if not chosen:
+        return _project(documents, place, {}, [*faults, (_nothing_found(), None)], read, "")
+    return _resolve(documents, tuple(chosen), place, variables, profiles, faults, read)
+
+
+def _nothing_found() -> Fault:
+    return Fault("not-found", "no configuration file provided: not found")
+
+
+def _files_from_environment(
+    documents: Documents, place: str, variables: Mapping[str, str], faults: list[tuple[Fault, str | None]]
+) -> list[str]:
+    listed = variables.get("COMPOSE_FILE", "")
+    names = listed.split(variables.get("COMPOSE_PATH_SEPARATOR") or ":") if listed else default_files(documents, place)
+    found: list[str] = []
+    for name in names:
+        try:
+            found.append(documents.locate("", name))
+        except Fault as fault:
+            faults.append((fault, None))
+    return found
+
+
+def _resolve(
+    documents: Documents,
+    files: tuple[str, ...],
+    place: str,
+    variables: dict[str, str],
+    profiles: Sequence[str] | None,
+    faults: list[tuple[Fault, str | None]],
+    read: dict[str, None],
+) -> Project:
+    name, named = _name_from_environment(variables)
+    structure, plans = _structure(documents, files, place, variables)
+    if not named:
+        name = _name_from_files(structure, documents, place, variables, faults) or name
+    variables.setdefault("COMPOSE_PROJECT_NAME", name)
+    scopes = QuestionScopes(documents, variables)
+    faults += structure.faults
+    resolved: dict[str, Resolved] = {}
+    for service, plan in plans.items():
+        try:
+            answer = plan.resolve(scopes)
+        except Fault as fault:
+            faults.append((fault, service))
+            continue
+        faults += [(fault, service) for fault in answer.faults]
+        if answer.usable:
+            resolved[service] = answer
+    faults += _faults_beside(structure, scopes)
+    sections = resolve_sections(structure, scopes, documents, faults)
+    selected = select(resolved, profiles, variables)
+    normalize(resolved, faults)
+    check_consistency(documents, resolved, selected, sections, structure, faults)
+    services: dict[str, Service] = {}
+    for service, answer in resolved.items():
+        built = build_service(documents, answer, structure, scopes, place, service in selected, read)
+        faults += [(fault, service) for fault in built.faults]
+        if built.service is not None:
+            services[service] = built.service
+    if not structure.services and not faults:
+        faults.append((Fault("no-services", "no services", path=files[0], line=None), None))
+    read.update(structure.files)
+    return _project(documents, place, services, faults, read, name)
+
+
+def _structure(
+    documents: Documents, files: tuple[str, ...], place: str, variables: Mapping[str, str]
+) -> tuple[Structure, _Plans]:
+    """The structure of the files, from the cache when the variables that decide it have not changed."""
+    known: list[tuple[Names, Any, Structure, _Plans]] = documents.structures.setdefault((files, place), [])
+    scopes = QuestionScopes(documents, variables)
+    for names, key, structure, plans in known:
+        try:
+            if names.key(scopes) == key:
+                return structure, plans
+        except Fault:
+            continue
+    structure = Builder(documents, scopes, place).build(files)
+    plans = {
+        name: Plan(documents, name, layers, place, files[-1], structure.positions[name])
+        for name, layers in structure.services.items()
+    }
+    names = Names({scope: tuple(found) for scope, found in structure.names.items()})
+    if len(known) < MAX_STRUCTURES:
+        known.append((names, names.key(scopes), structure, plans))
+    return structure, plans
+
+
+def _faults_beside(structure: Structure, scopes: QuestionScopes) -> list[tuple[Fault, str | None]]:
+    """Compose reads all services of a file that it extends, and stops at the fault of any."""
+    found: list[tuple[Fault, str | None]] = []
+    for layer in structure.beside.values():
+        for field in dict.fromkeys(layer.fields()):
+            if field == "extends":
+                continue
+            try:
+                layer.value(field, scopes)
+            except Fault as fault:
+                found.append((fault, None))
+    for name, node, scope in structure.extensions:
+        try:
+            fill(node, NO_CAST, scopes.of(scope), (name,))
+        except Fault as fault:
+            found.append((fault, None))
+    return found
+
+
+def _name_from_environment(variables: Mapping[str, str]) -> tuple[str, bool]:
+    name = variables.get("COMPOSE_PROJECT_NAME", "")
+    return name, bool(name)
+
+
+def _name_from_files(
+    structure: Structure,
+    documents: Documents,
+    place: str,
+    variables: Mapping[str, str],
+    faults: list[tuple[Fault, str | None]],
+) -> str:
+    if structure.name is not None:
+        node, _ = structure.name
+        try:
+            value = fill(node, NO_CAST, variables, ("name",))
+        except Fault as fault:
+            faults.append((fault, None))
+            value = ""
+        if isinstance(value, str) and value:
+            return normal_name(value)
+    directory = posixpath.basename(place) or posixpath.basename(documents.root)
+    return normal_name(directory) or DEFAULT_NAME
+
+
+DEFAULT_NAME = "proj"
+"""The name of a project in the root of a repository whose own directory is not known."""
+
+
+def normal_name(name: str) -> str:
+    """A project's name as Compose makes it of a directory's."""
+    return _NOT_IN_A_NAME.sub("", name.lower()).lstrip("_-")
+
+
+def _project(
+    documents: Documents,
+    place: str,
+    services: Mapping[str, Service],
+    faults: list[tuple[Fault, str | None]],
+    read: Mapping[str, None],
+    name: str,
+) -> Project:
+    errors: dict[ComposeError, None] = {}
+    for fault, service in faults:
+        errors.setdefault(ComposeError(fault.kind, fault.message, fault.path or place, fault.line, service))
+    return Project(name, services, tuple(errors), tuple(sorted(read)))

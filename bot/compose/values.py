@@ -1,0 +1,51 @@
+"""Values after interpolation: plain data whose strings remember where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Dictionary
+from typing import Any
+
+from bot.compose.nodes import Scalar, Text
+from bot.provenance import Reason
+
+Value = Any
+"""str (a `Text` where it came from a file), int, float, bool, None, Timestamp, list or dict of these.
+
+Values are shared and never changed: every step answers new containers.
+"""
+
+
+class _Missing:
+    """The absence of a field, which differs from null."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
+
+
+def text_like(text: str, origin: object) -> str:
+    """`text`, which was made of `origin`, with the same provenance."""
+    if isinstance(origin, Text):
+        made = Text(text)
+        made.scalar = origin.scalar
+        made.notes = origin.notes
+        return made
+    return text
+
+
+def text_of(text: str, scalar: Scalar, notes: tuple[Reason, ...]) -> Text:
+    """A string that stands at a scalar."""
+    made = Text(text)
+    made.scalar = scalar
+    made.notes = notes
+    return made
+
+
+def pair(name: str, value: Value, text: str) -> str:
+    """`NAME=text`, with the provenance of the value."""
+    return text_like(f"{name}={text}", value)
+
+
+Environment = Dictionary[str, str]

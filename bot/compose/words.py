@@ -1,0 +1,46 @@
+"""Strings with their reasons, for what a container is started with."""
+
+from __future__ import annotations
+
+from bot.compose.command_line import split
+from bot.compose.nodes import Scalar, Text
+from bot.compose.values import Value
+from bot.provenance import Reason, Word
+
+
+def word(text: str) -> Word:
+    """A string as a `Word`: the line that it comes from, and what interpolation did to it."""
+    if not isinstance(text, Text):
+        return Word(text)
+    scalar = text.scalar
+    if text is scalar.value:
+        if scalar.word is None:
+            scalar.word = _make(text, scalar, scalar.line)
+        return scalar.word
+    return _make(text, scalar, scalar.line)
+
+
+def _make(text: Text, scalar: Scalar, line: int, lines: tuple[int, ...] | None = None) -> Word:
+    if lines is None:
+        lines = scalar.lines(text) if "\n" in text or scalar.style in ("|", ">") else (line,)
+    source = scalar.source
+    shown = lines[0] if scalar.style in ("|", ">") else line
+    reason = Reason("compose", source.path, line, source.excerpt(shown))
+    return Word(str(text), (reason, *text.notes), lines)
+
+
+def command(value: Value, printed: list[str] | None) -> tuple[Word, ...] | None:
+    """The words of a canonical command. A string is one scalar, but each of its words has a line."""
+    if printed is None:
+        return None
+    if not isinstance(value, Text):
+        return tuple([word(item) for item in printed])
+    lines = value.scalar.lines(value)
+    words: list[Word] = []
+    for text, offset in split(value):
+        made = Text(text)
+        made.scalar, made.notes = value.scalar, value.notes
+        line = lines[min(value.count("\n", 0, offset), len(lines) - 1)]
+        inner = lines[value.count("\n", 0, offset) :][: text.count("\n") + 1]
+        words.append(_make(made, value.scalar, line, inner or (line,)))
+    return tuple(words)
