@@ -85,5 +85,23 @@ def test_explicit_settings_stand_in_an_unverified_release() -> None:
     assert found.properties["optimization_level"].value == 2
 
 
+@pytest.mark.parametrize(
+    ("argv", "name", "value"),
+    [
+        ("-cc.cudagraph_mode=PIECEWISE", "cudagraph_mode", "PIECEWISE"),
+        ("-cc.cudagraph_mode=PIECEWISE -cc.mode=0", "cudagraph_mode", None),
+        ("--spec-method qwen3_5_mtp --spec-tokens 3", "spec_decode.method", "mtp"),
+        ("--spec-method qwen3_5_mtp --spec-tokens 3", "spec_decode.num_speculative_tokens", 3),
+        ("--enable-prefix-caching --mamba-cache-mode align", "mamba_cache_mode", "align"),
+        ("--enforce-eager", "cudagraph_mode", "NONE"),
+    ],
+)
+def test_what_later_rules_might_change_is_assumed_in_an_unverified_release(argv: str, name: str, value: object) -> None:
+    found = engine(changed("0.28.0", *readings().fingerprints), argv).properties[name]
+    assert found.value == value
+    certain = name == "spec_decode.num_speculative_tokens" or argv == "--enforce-eager"
+    assert found.certainty == ("unknown" if value is None else "certain" if certain else "assumed")
+
+
 def test_every_property_has_a_derivation() -> None:
     assert set(DERIVATIONS) == set(engine(facts_of.load("0.25.1")).properties)

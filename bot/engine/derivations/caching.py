@@ -68,7 +68,8 @@ def mamba_cache_mode(context: Context) -> Property:
     if hybrid is False and free is False:
         return wanted
     if behaviour is None:
-        return context.unverified("mamba_cache_mode")
+        explicitly = setting is not None and setting.value != "none"
+        return context.untested("mamba_cache_mode", wanted) if explicitly else context.unverified("mamba_cache_mode")
     caching = context["prefix_caching"]
     if not caching.known:
         return missing("the mode follows prefix caching, which is unknown")

@@ -131,15 +131,20 @@ def _resolve(context: Context) -> Resolved:
     if eager.value:
         return _eager(state, eager)
     if behaviour is None:
-        wanted = context.key("compilation_config", "cudagraph_mode")
-        return state.fail(context.unverified("cudagraph_mode") if wanted is None else _unchecked(context, wanted))
+        return _unchecked(state)
     problem = _compilation(state, behaviour) or _initial(state, behaviour) or _adjust(state, behaviour)
     return state.fail(problem) if problem is not None else state.end()
 
 
-def _unchecked(context: Context, wanted: Setting) -> Property:
-    """Even an explicit mode passes through rules that are not verified here."""
-    return unknown(*wanted.because, *context.unverified("cudagraph_mode").because)
+def _unchecked(state: Resolved) -> Resolved:
+    """An explicit mode stands where the rules that may lower it are not verified, unless compilation is set too."""
+    context = state.context
+    wanted, mode = (context.key("compilation_config", name) for name in ("cudagraph_mode", "mode"))
+    name = mode_name(wanted.value) if wanted is not None and mode is None else None
+    if wanted is None or name is None:
+        return state.fail(context.unverified("cudagraph_mode"))
+    state.take(context.untested("cudagraph_mode", certain(name, *wanted.because)))
+    return state.end()
 
 
 def _eager(state: Resolved, eager: Property) -> Resolved:

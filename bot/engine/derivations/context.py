@@ -107,6 +107,13 @@ class Context:
         path, line = self.basis.place(definition)
         return Reason("engine-default", path, line, f"vLLM {self.release}: {text}")
 
+    def untested(self, subject: str, held: Property) -> Property:
+        """An explicit value in a release whose further rules for it are not verified."""
+        if not held.known:
+            return held
+        why = " ".join(reason.text for reason in self.unverified(subject).because)
+        return assumed(held.value, *held.because, assumption(f"no rule of the release changes it ({why})"))
+
     def literal(self, dest: str) -> Property:
         """The parser's own default of a setting."""
         found = self.basis.literals.get(dest)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.engine.commandline import UNKNOWN, Setting
-from bot.engine.derivations.context import Context, assumed, assumption, certain, missing, resting_on, unknown
+from bot.engine.derivations.context import Context, assumed, assumption, certain, missing, unknown
 from bot.engine.derivations.plain import model_name
 from bot.engine.model import Property
 from bot.engine.models import drafter_kind
@@ -113,9 +113,10 @@ def _unverified(context: Context, settings: Mapping[str, Setting]) -> tuple[Prop
     held = _count(count) if count is not None else None
     tokens = certain(held, *count.because) if count is not None and held else context.unverified("spec_decode")
     named = settings.get("method")
-    if named is not None and named.value in NAMED_BY_METHOD:
-        return resting_on("certain", str(named.value), *named.because), tokens
-    return context.unverified("spec_decode"), tokens
+    if named is None or named.value is UNKNOWN:
+        return context.unverified("spec_decode"), tokens
+    kind = "mtp" if named.value in context.basis.facts.choices("MTPModelTypes") else str(named.value)
+    return context.untested("spec_decode", certain(kind, *named.because)), tokens
 
 
 def _tokens(context: Context, settings: Mapping[str, Setting]) -> Property:
