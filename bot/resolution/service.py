@@ -92,7 +92,7 @@ class _Reader:
         kind, argv = server(outcome)
         engine = self._engine(argv, outcome.environment, image) if kind == "vllm" else None
         service = realisation.service
-        patches = overlays_for(self._catalog, service, outcome.steps) if service else ()
+        patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
         return EngineWorld(realisation, outcome, kind, image, engine, patches, (*unresolved, *outcome.notes))
 
     def _engine(self, argv: tuple[Word, ...], environment: Mapping[str, Word], image: Pin) -> Engine:
