@@ -1,7 +1,36 @@
 """What a vLLM release makes of a command line."""
 
+from bot.engine.entrypoint import image_entrypoint
 from bot.engine.images import pin
+from bot.engine.model import (
+    PROPERTIES,
+    Certainty,
+    Engine,
+    EngineError,
+    Ineffective,
+    Launch,
+    Model,
+    Pin,
+    Property,
+    Value,
+)
 from bot.engine.models import model_from_argv
-from bot.engine.resolve import resolve
+from bot.engine.resolve import resolve, source_link
 
-__all__ = ["model_from_argv", "pin", "resolve"]
+__all__ = [
+    "PROPERTIES",
+    "Certainty",
+    "Engine",
+    "EngineError",
+    "Ineffective",
+    "Launch",
+    "Model",
+    "Pin",
+    "Property",
+    "Value",
+    "image_entrypoint",
+    "model_from_argv",
+    "pin",
+    "resolve",
+    "source_link",
+]

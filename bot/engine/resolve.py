@@ -12,7 +12,7 @@ from bot.engine.derivations import caching, compilation, model_kind, plain, sche
 from bot.engine.derivations.basis import Basis, readings
 from bot.engine.derivations.conflicts import conflicts
 from bot.engine.derivations.context import Context, Derivation, assumption
-from bot.engine.facts import Facts
+from bot.engine.facts import SOURCE_URL, Facts
 from bot.engine.model import PROPERTIES, Engine, Launch, Model, Property
 from bot.engine.models import model_from_argv, traits
 
@@ -53,6 +53,12 @@ def resolve(launch: Launch, *, all_files: bool = False) -> Engine:
     if release is not None and release in known:
         return in_release(launch, facts_of.load(release), all_files=all_files)
     return agree(launch.pin, [in_release(launch, facts_of.load(name), all_files=all_files) for name in known])
+
+
+def source_link(release: str, path: str, line: int | None) -> str:
+    """The address of a line of a release's source, whether the release has facts or not."""
+    link = SOURCE_URL.format(version=release, path=path, line=line)
+    return link if line else link.partition("#")[0]
 
 
 def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engine:

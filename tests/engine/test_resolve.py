@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.engine.model import PROPERTIES
+from bot.engine import PROPERTIES, source_link
 from tests.engine.launches import MODELS, RELEASES, run, value, word
 
 MTP = """--speculative-config '{"method":"mtp","num_speculative_tokens":3}'"""
@@ -268,6 +268,12 @@ def test_every_property_has_a_reason(release: str, model: str) -> None:
     for found in engine.properties.values():
         if found.certainty == "assumed" and not any(reason.kind == "catalog" for reason in found.because):
             assert any(reason.kind == "assumption" for reason in found.because)
+
+
+def test_a_reason_can_be_looked_up_in_the_source() -> None:
+    address = "https://github.com/vllm-project/vllm/blob/v0.25.1/vllm/envs.py"
+    assert source_link("0.25.1", "vllm/envs.py", 12) == f"{address}#L12"
+    assert source_link("0.25.1", "vllm/envs.py", None) == address
 
 
 def test_an_explicit_setting_has_the_reasons_of_its_words() -> None:

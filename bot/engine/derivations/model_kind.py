@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.engine.commandline import UNKNOWN
-from bot.engine.derivations.context import Context, explicit, missing
+from bot.engine.derivations.context import Context, missing
 from bot.engine.model import Property, Value
 
 POOLING_SUFFIXES = (
@@ -86,9 +86,3 @@ def serves(context: Context) -> str | None:
         return "pooling" if name.endswith(POOLING_SUFFIXES) else "generate"
     known = generates or context.model.recurrent is not None or context.model.hybrid is not None
     return "generate" if known else None
-
-
-def prefix_option(context: Context, dest: str) -> Property | None:
-    """An explicit setting as a property, None where there is none."""
-    setting = context.setting(dest)
-    return None if setting is None else explicit(setting)
