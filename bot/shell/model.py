@@ -94,6 +94,7 @@ class Outcome:
     Both are None when the script ends without reaching an engine; `exit` is then its status.
     `environment` is the complete environment of that process; `exported` what the script added or changed.
     `assumed` maps a symbol to the value it was taken to have on this way ("1", or "not 1").
+    `status` is the script's last status, engines taken to end with 0; None where it is not known.
     """
 
     program: Word | None
@@ -104,6 +105,7 @@ class Outcome:
     steps: tuple[Step, ...] = ()
     assumed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Unresolved, ...] = ()
+    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

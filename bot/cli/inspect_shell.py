@@ -1,0 +1,99 @@
+"""`bot inspect shell`: the shell stage alone, in a closed world."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot.provenance import Reason, Word
+from bot.shell import run
+from bot.shell.model import Outcome, Process, SourceFile, Unresolved
+
+FOLDER = "/entrypoint"
+"""The folder in which the script runs. Its name can appear in an answer only where the script asks for it."""
+
+SCRIPT = "entrypoint.sh"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Files that are all known: a folder with the script and its files, and nothing else."""
+
+    files: Mapping[str, SourceFile]
+
+    def read(self, path: str) -> SourceFile | None:
+        """The file at this absolute path."""
+        return self.files.get(path)
+
+    def exists(self, path: str) -> bool | None:
+        """Whether the path is one of the files or a folder above one."""
+        return path in self.files or any(name.startswith(path.rstrip("/") + "/") for name in self.files)
+
+    def paths(self) -> Iterable[str]:
+        """All files."""
+        return self.files
+
+
+def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Answers one request: `script` is run as `bash entrypoint.sh ARGS` in a folder that holds `files`."""
+    script = str(request["script"])
+    files = {
+        posixpath.normpath(posixpath.join(FOLDER, name)): SourceFile(name, text)
+        for name, text in {SCRIPT: script, **(request.get("files") or {})}.items()
+    }
+    argv = ["bash", SCRIPT, *(request.get("args") or [])]
+    environment = {name: _word(str(text), name) for name, text in (request.get("env") or {}).items()}
+    process = Process(tuple(_word(str(one), "command") for one in argv), environment, FOLDER, closed=True)
+    result = run(process, Folder(files), symbols=request.get("symbols") or {})
+    unresolved = [_unresolved(one) for one in result.unresolved]
+    outcomes = []
+    for outcome in result.outcomes:
+        outcomes.append(_outcome(outcome))
+        unresolved.extend(_unknown_words(outcome))
+    told: dict[str, Any] = {"outcomes": outcomes, "unresolved": unresolved}
+    if "id" in request:
+        told["id"] = request["id"]
+    return told
+
+
+def _word(text: str, what: str) -> Word:
+    return Word(text, (Reason("shell", SCRIPT, None, what),))
+
+
+def _unresolved(problem: Unresolved) -> dict[str, Any]:
+    return {"reason": problem.reason, "line": problem.position.line if problem.position is not None else None}
+
+
+def _unknown_words(outcome: Outcome) -> list[dict[str, Any]]:
+    """An entry for each argument that is not fully known."""
+    found = []
+    for word in outcome.argv or ():
+        if not word.known:
+            line = word.because[-1].line if word.because else None
+            found.append({"reason": f"an argument is not known: {word.text}", "line": line})
+    return found
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    argv = outcome.argv
+    known = argv is not None and all(word.known for word in argv)
+    told: dict[str, Any] = {
+        "program": outcome.program.text if outcome.program is not None else None,
+        "argv": [word.text for word in argv] if argv is not None and known else None,
+        "exit": outcome.status,
+        "env": {name: word.text for name, word in outcome.exported.items() if word.known},
+        "steps": [
+            {
+                "run": [word.text for word in step.run],
+                "before_engine": step.before_engine,
+                "failure_stops_boot": step.failure_stops_boot,
+            }
+            for step in outcome.steps
+        ],
+        "assumed": dict(outcome.assumed),
+    }
+    if argv is not None and not known:
+        told["argv_template"] = [word.text for word in argv]
+    return told

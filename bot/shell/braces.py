@@ -1,0 +1,114 @@
+"""Brace expansion: `a{b,c}d` and `{1..9..2}`, on the parts of a word, before anything else is expanded."""
+
+from __future__ import annotations
+
+import re
+
+from bot.shell.syntax import Part, Text
+
+MAX_WORDS = 4096
+"""More words than any command line of an engine has."""
+
+_RANGE = re.compile(r"(?:(-?[0-9]+)\.\.(-?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?[0-9]+))?\Z")
+
+# A word is taken apart into tokens: single unquoted characters, and every other part as it is.
+_Token = str | Part
+
+
+def expand_braces(parts: list[Part]) -> list[list[Part]] | None:
+    """The words that the parts make, each as parts; None when they are more than `MAX_WORDS`."""
+    tokens: list[_Token] = []
+    for part in parts:
+        if isinstance(part, Text) and not part.quoted:
+            tokens.extend(part.text)
+        else:
+            tokens.append(part)
+    try:
+        words = _expand(tokens, 0)
+    except _TooMany:
+        return None
+    return [_join(word) for word in words]
+
+
+class _TooMany(Exception):
+    pass
+
+
+def _join(tokens: list[_Token]) -> list[Part]:
+    parts: list[Part] = []
+    for token in tokens:
+        if not isinstance(token, str):
+            parts.append(token)
+        elif parts and isinstance(parts[-1], Text) and not parts[-1].quoted:
+            parts[-1] = Text(parts[-1].text + token, False)
+        else:
+            parts.append(Text(token, False))
+    return parts
+
+
+def _expand(tokens: list[_Token], depth: int) -> list[list[_Token]]:
+    if depth > 40:
+        raise _TooMany
+    for start, token in enumerate(tokens):
+        if token != "{":
+            continue
+        if start and tokens[start - 1] == "$":
+            continue
+        found = _alternatives(tokens, start)
+        if found is None:
+            continue
+        alternatives, end = found
+        middles = [word for one in alternatives for word in _expand(one, depth + 1)]
+        tails = _expand(tokens[end:], depth + 1)
+        if len(middles) * len(tails) > MAX_WORDS:
+            raise _TooMany
+        head = tokens[:start]
+        return [[*head, *middle, *tail] for middle in middles for tail in tails]
+    return [tokens]
+
+
+def _alternatives(tokens: list[_Token], start: int) -> tuple[list[list[_Token]], int] | None:
+    """What stands between the brace at `start` and its partner, split at commas, and the position behind it."""
+    level, commas = 0, []
+    for at in range(start, len(tokens)):
+        token = tokens[at]
+        if token == "{":
+            level += 1
+        elif token == "}":
+            level -= 1
+            if level == 0:
+                if commas:
+                    bounds = [start, *commas, at]
+                    return [tokens[left + 1 : right] for left, right in zip(bounds, bounds[1:], strict=False)], at + 1
+                sequence = _sequence(tokens[start + 1 : at])
+                return (sequence, at + 1) if sequence is not None else None
+        elif token == "," and level == 1:
+            commas.append(at)
+    return None
+
+
+def _sequence(tokens: list[_Token]) -> list[list[_Token]] | None:
+    if not all(isinstance(token, str) for token in tokens):
+        return None
+    found = _RANGE.match("".join(token for token in tokens if isinstance(token, str)))
+    if not found:
+        return None
+    step = int(found[5] or 0)
+    if found[1] is not None:
+        first, last = int(found[1]), int(found[2])
+        padded = [text for text in (found[1], found[2]) if re.match(r"-?0[0-9]", text)]
+        width = max(len(found[1]), len(found[2])) if padded else 0
+        return [list(_padded(number, width)) for number in _numbers(first, last, step)]
+    return [[chr(number)] for number in _numbers(ord(found[3]), ord(found[4]), step)]
+
+
+def _numbers(first: int, last: int, step: int) -> range:
+    step = abs(step) or 1
+    numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
+    if len(numbers) > MAX_WORDS:
+        raise _TooMany
+    return numbers
+
+
+def _padded(number: int, width: int) -> str:
+    return f"{number:0{width}d}"

@@ -1,0 +1,325 @@
+"""Simple commands: assignments, lookup, functions, and the streams around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bot.shell import builtins, programs, redirects
+from bot.shell.arithmetic import wrap
+from bot.shell.state import Discard, Exit, Frame, Return, Sink, Status, Variable
+from bot.shell.syntax import Assignment, Element, Function, Simple, Word
+from bot.shell.values import Source, Value
+
+if TYPE_CHECKING:
+    from bot.shell.interpreter import Interpreter
+
+Put = dict[str, Variable | None]
+
+
+class ArithmeticVariables:
+    """The variables of a shell as an expression sees them. `fixed` gives texts in place of some of them."""
+
+    def __init__(self, on: Interpreter, fixed: Mapping[str, str]) -> None:
+        self.on = on
+        self.fixed = fixed
+
+    def read(self, name: str, index: int | str | None) -> str | None:
+        from bot.shell.expansion import UnknownNumber
+
+        on = self.on
+        if name in self.fixed:
+            return self.fixed[name]
+        if index is None:
+            value = on.expand.variable(name)
+        else:
+            value = on.expand.element(name, str(index))
+        if value is None:
+            if "u" in on.shell.options:
+                raise Exit(127 if on.shell.command_string else 1)
+            return None
+        value = on.way.resolve(value)
+        if value.text is None:
+            raise UnknownNumber(name, value)
+        return value.text
+
+    def write(self, name: str, index: int | str | None, value: int) -> None:
+        on = self.on
+        text = Value(str(wrap(value)), on.here(on.line))
+        on.assign(name, text, index=None if index is None else str(index))
+
+    def is_map(self, name: str) -> bool:
+        variable = self.on.shell.variables.get(name)
+        return variable is not None and variable.mapping
+
+
+def option_is_set(on: Interpreter, name: str) -> bool:
+    """Whether `set -o name` is on."""
+    letter = builtins.OPTION_LETTERS.get(name)
+    return (letter or name) in on.shell.options
+
+
+# --- simple commands -----------------------------------------------------------------------------------------------
+
+
+def simple(on: Interpreter, node: Simple) -> Status:
+    """Runs a simple command."""
+    on.line = node.line
+    on.substitution_status = None
+    words = node.words
+    if not words:
+        return _assignments_only(on, node)
+    arguments: list[Value] = []
+    declared: dict[int, Assignment] = {}
+    for word in words:
+        if isinstance(word, Assignment):
+            declared[len(arguments)] = word
+            arguments.append(Value(word.name))
+        elif word.constant is not None:
+            arguments.append(Value(word.constant, on.here(word.line)))
+        else:
+            on.expand.word(word, arguments)
+    on.line = node.line
+    if not arguments:
+        return _assignments_only(on, node)
+    return dispatch(on, arguments, node, declared)
+
+
+def _assignments_only(on: Interpreter, node: Simple) -> Status:
+    for assignment in node.assignments:
+        assign(on, assignment)
+    if node.redirects:
+        try:
+            redirects.applied(on, node.redirects)
+        except redirects.Failed:
+            return on.check(1)
+    status = on.substitution_status
+    return on.check(status) if status is not None else 0
+
+
+def dispatch(
+    on: Interpreter, arguments: list[Value], node: Simple, declared: Mapping[int, Assignment] | None = None
+) -> Status:
+    """Looks a command up and runs it: function, builtin, or program."""
+    first = on.way.resolve(arguments[0])
+    if first.text is None:
+        raise on.refusal(f"the program's name is not known: {first.template()}", node.line)
+    name = first.text
+    outer = on.io
+    if node.redirects:
+        try:
+            on.io = redirects.applied(on, node.redirects)
+        except redirects.Failed:
+            return on.check(1)
+    permanent = False
+    try:
+        function = on.shell.functions.get(name)
+        builtin = builtins.find(on, name)
+        if function is not None and not (on.shell.posix and name in builtins.SPECIAL):
+            status = _with_prefix(on, node, lambda: call(on, name, function, arguments[1:], node.line))
+        elif builtin is not None:
+            permanent = name == "exec" and len(arguments) == 1
+            if name in builtins.DECLARATIONS:
+                prepared = declared or {}
+                status = _with_prefix(on, node, lambda: builtins.declare(on, name, arguments[1:], prepared))
+            elif name in ("command", "builtin") and declared and len(arguments) > 1:
+                shifted = {index - 1: one for index, one in declared.items()}
+                inner = Simple((), (), (), node.line, node.text)
+                status = dispatch(on, arguments[1:], inner, shifted)
+                return status
+            elif name in ("exec", "command", "builtin", "eval", ".", "source"):
+                status = builtin(on, arguments[1:], node)
+            else:
+                status = _with_prefix(on, node, lambda: builtin(on, arguments[1:], node))
+        else:
+            status = programs.run(on, arguments, prefix_environment(on, node), node)
+    finally:
+        if not permanent:
+            on.io = outer
+    if arguments:
+        on.shell.last_argument = arguments[-1]
+    return on.check(status)
+
+
+def prefix_environment(on: Interpreter, node: Simple) -> dict[str, Value]:
+    """The values of `A=1 B=2` before a command."""
+    found: dict[str, Value] = {}
+    for assignment in node.assignments:
+        if assignment.elements is not None or assignment.index is not None:
+            continue
+        value = on.expand.single(assignment.value, assignment=True)
+        if assignment.append:
+            old = on.expand.variable(assignment.name)
+            if old is not None:
+                from bot.shell.values import concatenate
+
+                value = concatenate([old, value])
+        found[assignment.name] = value
+    return found
+
+
+def _with_prefix(on: Interpreter, node: Simple, run) -> Status:  # type: ignore[no-untyped-def]
+    """Runs a function or builtin with assignments that hold for its time only."""
+    if not node.assignments:
+        return run()  # type: ignore[no-any-return]
+    saved: Put = {}
+    for name, value in prefix_environment(on, node).items():
+        saved[name] = on.shell.variables.get(name)
+        if saved[name] is not None and saved[name].readonly:  # type: ignore[union-attr]
+            raise Discard
+        on.shell.variables[name] = Variable(value, exported=True)
+    try:
+        return run()  # type: ignore[no-any-return]
+    finally:
+        restore(on, saved)
+
+
+def restore(on: Interpreter, saved: Put) -> None:
+    """Puts variables back."""
+    for name, variable in saved.items():
+        if variable is None:
+            on.shell.variables.pop(name, None)
+        else:
+            on.shell.variables[name] = variable
+
+
+def call(on: Interpreter, name: str, function: tuple[Function, Source], arguments: list[Value], line: int) -> Status:
+    """Calls a function."""
+    node, source = function
+    deeper(on)
+    shell = on.shell
+    outer = shell.positional, on.source, on.loops, on.guards, on.line
+    frame = Frame(name, on.source, line)
+    shell.frames.append(frame)
+    shell.positional = arguments
+    on.source, on.loops = source, 0
+    try:
+        status = on.execute(node.body)
+    except Return as ended:
+        status = ended.status
+    finally:
+        shell.positional, on.source, on.loops, on.guards, on.line = outer
+        shell.frames.pop()
+        restore(on, frame.saved)
+        on.machine.depth -= 1
+    return status
+
+
+def deeper(on: Interpreter) -> None:
+    """Counts a call, a sourced script, or a program's script inside another. Raises `Refusal`."""
+    on.machine.depth += 1
+    if on.machine.depth > on.machine.limits.depth:
+        raise on.refusal("calls itself too deeply")
+
+
+# --- assignments ---------------------------------------------------------------------------------------------------
+
+
+def assign(on: Interpreter, assignment: Assignment) -> None:
+    """`NAME=value`, `NAME[i]=value`, `NAME=(…)`."""
+    on.line = assignment.line
+    if assignment.elements is not None:
+        assign_elements(on, assignment.name, assignment.elements, append=assignment.append)
+        return
+    value = on.expand.single(assignment.value, assignment=True)
+    index = subscript(on, assignment.name, assignment.index) if assignment.index is not None else None
+    on.assign(assignment.name, _guarded(on, value), append=assignment.append, index=index)
+
+
+def _guarded(on: Interpreter, value: Value) -> Value:
+    """The value with the conditions under which it is assigned, when it does not carry them yet."""
+    if not on.guards or value.origin[: len(on.guards)] == on.guards:
+        return value
+    missing = tuple(one for one in on.guards if one not in value.origin)
+    return value.with_origin((*value.origin, *missing)) if missing else value
+
+
+def subscript(on: Interpreter, name: str, index: Word) -> str:
+    """The text of a subscript."""
+    value = on.expand.single(index)
+    if value.text is None:
+        raise on.refusal(f"the subscript of {name} is not known")
+    return value.text
+
+
+def assign_elements(
+    on: Interpreter, name: str, elements: tuple[Element, ...], *, append: bool, mapping: bool = False
+) -> None:
+    """`NAME=(…)` and `NAME+=(…)`."""
+    current = on.shell.variables.get(name)
+    mapping = mapping or (current is not None and current.mapping)
+    pairs: list[tuple[str | None, Value, bool]] = []
+    plain: list[Value] = []
+    for element in elements:
+        if element.index is not None:
+            value = on.expand.single(element.value)
+            pairs.append((on.expand.single(element.index).text, value, element.append))
+        else:
+            plain = []
+            on.expand.word(element.value, plain)
+            pairs.extend((None, one, False) for one in plain)
+    variable = on.own(name)
+    if variable.readonly:
+        raise Discard
+    if variable.items is None:
+        kept = {0: variable.value} if append and variable.value is not None else {}
+        variable.items = {}
+        variable.items.update(kept)
+        variable.value = None
+        variable.mapping = mapping
+    elif not append:
+        variable.items = {}
+    if variable.mapping:
+        _fill_map(on, variable, pairs)
+    else:
+        _fill_array(on, variable, pairs)
+
+
+def _fill_map(on: Interpreter, variable: Variable, pairs: list[tuple[str | None, Value, bool]]) -> None:
+    assert variable.items is not None
+    keyed = iter(pairs)
+    for key, value, append in keyed:
+        if key is None:
+            # Without subscripts the words are keys and values in turn.
+            if value.text is None:
+                raise on.refusal("the key of a map is not known")
+            following = next(keyed, None)
+            variable.items[value.text] = following[1] if following is not None else Value("")
+            continue
+        old = variable.items.get(key)
+        if append and old is not None:
+            from bot.shell.values import concatenate
+
+            value = concatenate([old, value])
+        variable.items[key] = _guarded(on, value)
+
+
+def _fill_array(on: Interpreter, variable: Variable, pairs: list[tuple[str | None, Value, bool]]) -> None:
+    items = variable.items
+    assert items is not None
+    following = max((key for key in items if isinstance(key, int)), default=-1) + 1
+    for key, value, append in pairs:
+        if key is not None:
+            following = on.expand.index_number(key, variable)
+            if following < 0:
+                raise Discard
+            old = items.get(following)
+            if append and old is not None:
+                from bot.shell.values import concatenate
+
+                value = concatenate([old, value])
+        if variable.integer and value.text is not None:
+            value = Value(str(on.calculate(value.text, on.line)), value.origin)
+        items[following] = _guarded(on, value)
+        following += 1
+    if len(items) > 100_000:
+        raise on.refusal("an array grows without end")
+
+
+def output(on: Interpreter, value: Value, descriptor: int = 1) -> Status:
+    """Writes to a stream; 1 when it is closed."""
+    stream = on.io.get(descriptor)
+    if not isinstance(stream, Sink):
+        return 1
+    stream.write(value)
+    return 0

@@ -1,0 +1,214 @@
+"""What one way through a script shares: files, limits, and what is to be reported about it."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from bot.provenance import Position
+from bot.shell.model import ContainerFiles, SourceFile, Unresolved
+from bot.shell.patterns import compiled, unquote
+from bot.shell.state import Refusal, Sink
+from bot.shell.values import Source, Value
+from bot.shell.way import Way
+
+if TYPE_CHECKING:
+    from bot.shell.interpreter import Interpreter
+
+DIRECTORIES = frozenset(
+    {"/", "/tmp", "/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/var", "/root", "/opt", "/home"}
+)
+"""Directories that every image has."""
+
+_MAX_SLEEPS = 40
+"""A script that sleeps so often on one line waits for something that does not come on this way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where the interpreter stops. `commands` counts per way, `all_commands` over all ways of one question.
+
+    The numbers keep a hostile script well under two seconds; an entrypoint runs a few hundred commands on a few ways.
+    """
+
+    commands: int = 20_000
+    all_commands: int = 60_000
+    outcomes: int = 64
+    depth: int = 40
+    text: int = 1 << 20
+
+
+@runtime_checkable
+class ListedFiles(Protocol):
+    """Container files whose names are all known, so that patterns of file names can be answered."""
+
+    def paths(self) -> Iterable[str]:
+        """The absolute path of every file."""
+
+
+class NeverEnds(Exception):
+    """On this way the script waits for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A program that took the process over, or that was started as an engine."""
+
+    argv: tuple[Value, ...]
+    environment: Mapping[str, Value]
+    engine: bool
+    steps: int
+
+
+@dataclass(slots=True)
+class Done:
+    """A step that was made on the way."""
+
+    run: tuple[Value, ...]
+    position: Position
+
+
+@dataclass(slots=True)
+class Machine:
+    """The container, as far as it is known, on one way."""
+
+    way: Way
+    files: ContainerFiles
+    limits: Limits
+    closed: bool
+    budget: list[int]
+    failing: int = -1
+    count: int = 0
+    background: int = 0
+    overlay: dict[str, Sink] = field(default_factory=dict)
+    directories: set[str] = field(default_factory=set)
+    removed: set[str] = field(default_factory=set)
+    notes: dict[tuple[str, Position | None], None] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    steps: list[Done] = field(default_factory=list)
+    sources: dict[tuple[str, str], Source] = field(default_factory=dict)
+    sourced: dict[str, None] = field(default_factory=dict)
+    opaque: bool = False
+    sleeps: dict[tuple[int, int], int] = field(default_factory=dict)
+    pipes: int = 0
+    depth: int = 0
+
+    def step(self, on: Interpreter) -> None:
+        """Counts a command. Raises `Refusal` when there were too many."""
+        self.count += 1
+        if self.count > self.limits.commands:
+            raise on.refusal("more commands than are followed (a loop without end?)")
+        self.budget[0] -= 1
+        if self.budget[0] < 0:
+            raise on.refusal("more commands on all ways together than are followed")
+
+    def note(self, on: Interpreter, reason: str, line: int | None = None) -> None:
+        """Records an assumption."""
+        self.notes.setdefault((reason, on.position(line)))
+
+    def unresolved_notes(self) -> tuple[Unresolved, ...]:
+        return tuple(Unresolved(reason, position) for reason, position in self.notes)
+
+    def sleep(self, on: Interpreter) -> None:
+        """Counts a `sleep`. Raises `NeverEnds`."""
+        key = (id(on.source), on.line)
+        self.sleeps[key] = self.sleeps.get(key, 0) + 1
+        if self.sleeps[key] > _MAX_SLEEPS and not self.closed:
+            raise NeverEnds
+
+    def new_pipe(self, sink: Sink) -> str:
+        """A path under which the content of a sink can be read."""
+        self.pipes += 1
+        path = f"/dev/fd/{64 - self.pipes}"
+        self.overlay[path] = sink
+        return path
+
+    # --- files ------------------------------------------------------------------------------------------------
+
+    def read(self, path: str) -> Value | SourceFile | None:
+        """The content of a file: what the script wrote itself, what is mounted, or None when it is not known."""
+        if path in self.overlay:
+            return self.overlay[path].content()
+        if path in self.removed:
+            return None
+        return self.files.read(path)
+
+    def exists(self, path: str) -> bool | None:
+        """Whether there is a file or directory of this path; None when only the container knows."""
+        if path in self.overlay or path in self.directories or path in DIRECTORIES:
+            return True
+        if path in self.removed:
+            return False
+        if path in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"):
+            return True
+        known = self.files.exists(path)
+        return False if known is None and self.closed else known
+
+    def is_directory(self, path: str) -> bool | None:
+        if path in self.overlay:
+            return False
+        if path in self.directories or path in DIRECTORIES:
+            return True
+        if self.files.read(path) is not None:
+            return False
+        exists = self.exists(path)
+        if exists is False:
+            return False
+        if isinstance(self.files, ListedFiles):
+            return any(name.startswith(path.rstrip("/") + "/") for name in self.files.paths())
+        return None
+
+    def glob(self, on: Interpreter, pattern: str, line: int) -> list[str] | None:
+        """The file names that a pattern matches, sorted; None when they are not known."""
+        text = unquote(pattern)
+        if not isinstance(self.files, ListedFiles):
+            if _cannot_be_a_path(text):
+                self.note(on, f"no file is assumed to be named like {text}", line)
+                return []
+            return None
+        absolute = pattern.startswith("/")
+        names = {*self.files.paths(), *self.overlay} - self.removed
+        directories: set[str] = set()
+        for name in names:
+            parent = posixpath.dirname(name)
+            while parent not in directories and parent != "/":
+                directories.add(parent)
+                parent = posixpath.dirname(parent)
+        prefix = "" if absolute else on.shell.directory.rstrip("/") + "/"
+        if text.strip("*/.") == "" or (absolute and text.split("/")[1] in _SYSTEM):
+            return None
+        shown = sorted(
+            {
+                name if absolute else name[len(prefix) :]
+                for name in {*names, *directories}
+                if absolute or name.startswith(prefix)
+            }
+        )
+        expression = compiled(
+            pattern.removeprefix("./"), extended="extglob" in on.shell.switches, path=True,
+            ignore_case="nocaseglob" in on.shell.switches,
+        )  # fmt: skip
+        lead = "./" if pattern.startswith("./") else ""
+        dotted = "dotglob" in on.shell.switches
+        return [lead + name for name in shown if expression.fullmatch(name) and (dotted or not _hidden(name, pattern))]
+
+
+_SYSTEM = frozenset({"etc", "usr", "bin", "lib", "proc", "sys", "dev", "var", "root", "sbin", "tmp", "home", "run"})
+
+
+def _hidden(name: str, pattern: str) -> bool:
+    parts, patterns = name.split("/"), pattern.removeprefix("./").split("/")
+    return any(
+        part.startswith(".") and not wanted.startswith((".", "\\."))
+        for part, wanted in zip(parts, patterns, strict=False)
+    )
+
+
+def _cannot_be_a_path(text: str) -> bool:
+    """Whether nobody has files of such names: JSON, URLs, options with values."""
+    return any(mark in text for mark in ("{", '"', "://", "=", ",")) or (text.startswith("[") and text.endswith("]"))
+
+
+__all__ = ["Call", "Done", "Limits", "ListedFiles", "Machine", "NeverEnds", "Refusal"]

@@ -1,0 +1,329 @@
+"""Shell patterns and POSIX regular expressions, as Python regular expressions.
+
+A pattern arrives as text in which every quoted special character stands behind a backslash.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_CLASSES = {
+    "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r" \t\n\r\f\v",
+    "blank": r" \t", "punct": r"!-/:-@\[-`{-~", "print": r" -~", "graph": r"!-~", "cntrl": r"\x00-\x1f\x7f",
+    "xdigit": "0-9A-Fa-f", "word": "a-zA-Z0-9_", "ascii": r"\x00-\x7f",
+}  # fmt: skip
+SPECIAL = frozenset("*?[]\\")
+_EXTENDED = frozenset("?*+@!")
+
+
+class BadPattern(Exception):
+    """A regular expression that the C library would refuse."""
+
+
+class UnsupportedPattern(Exception):
+    """A pattern that cannot be translated exactly."""
+
+
+def quote(text: str) -> str:
+    """The pattern that matches this text and nothing else."""
+    if text.isalnum():
+        return text
+    return "".join("\\" + one if one in "*?[]\\()|!+@-^" else one for one in text)
+
+
+def is_literal(pattern: str, *, extended: bool) -> bool:
+    """Whether the pattern matches one string only: `unquote` of it."""
+    at = 0
+    while at < len(pattern):
+        character = pattern[at]
+        if character == "\\":
+            at += 2
+            continue
+        if character in "*?[":
+            return False
+        if extended and character in _EXTENDED and pattern.startswith("(", at + 1):
+            return False
+        at += 1
+    return True
+
+
+def unquote(pattern: str) -> str:
+    """The text of a literal pattern."""
+    if "\\" not in pattern:
+        return pattern
+    pieces: list[str] = []
+    at = 0
+    while at < len(pattern):
+        if pattern[at] == "\\" and at + 1 < len(pattern):
+            at += 1
+        pieces.append(pattern[at])
+        at += 1
+    return "".join(pieces)
+
+
+def example(pattern: str) -> str:
+    """One string that a pattern of the usual kind matches: what a person would write to get into that branch."""
+    pieces: list[str] = []
+    at = 0
+    while at < len(pattern):
+        character = pattern[at]
+        if character == "\\" and at + 1 < len(pattern):
+            pieces.append(pattern[at + 1])
+            at += 2
+            continue
+        if character == "[":
+            closing = _bracket_end(pattern, at)
+            if closing:
+                inside = compiled(pattern[at:closing])
+                pieces.append(next((one for one in _SAMPLES if inside.fullmatch(one)), ""))
+                at = closing
+                continue
+        if character == "?":
+            pieces.append("x")
+        elif character != "*":
+            pieces.append(character)
+        at += 1
+    return "".join(pieces)
+
+
+_SAMPLES = ("1", "0", "x", "a", "A", "-", "_", " ", ".", *map(chr, range(33, 127)))
+
+
+@lru_cache(maxsize=4096)
+def compiled(
+    pattern: str, *, extended: bool = False, path: bool = False, ignore_case: bool = False, greedy: bool = True
+) -> re.Pattern[str]:
+    """A regular expression for `fullmatch`. With `path`, `/` is matched by itself only and leading dots are not hidden."""
+    body, _ = _translate(pattern, 0, extended, path, greedy, inside=False)
+    try:
+        return re.compile(body, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UnsupportedPattern(pattern) from error
+
+
+def matches(pattern: str, text: str, *, extended: bool = False, ignore_case: bool = False) -> bool:
+    """Whether the whole text matches."""
+    if len(text) > 20_000 and pattern.count("*") > 3:
+        raise UnsupportedPattern(pattern)
+    return compiled(pattern, extended=extended, ignore_case=ignore_case).fullmatch(text) is not None
+
+
+def _translate(pattern: str, at: int, extended: bool, path: bool, greedy: bool, *, inside: bool) -> tuple[str, int]:
+    """The expression for the pattern from `at`; `inside` a group it ends at `|` or `)`."""
+    pieces: list[str] = []
+    any_one = "[^/]" if path else "."
+    lazy = "" if greedy else "?"
+    while at < len(pattern):
+        character = pattern[at]
+        if inside and character in "|)":
+            break
+        if extended and character in _EXTENDED and pattern.startswith("(", at + 1):
+            translated = _group(pattern, at, path, greedy)
+            if translated is not None:
+                piece, at = translated
+                pieces.append(piece)
+                continue
+        if character == "*":
+            while pattern.startswith("*", at + 1) and not (extended and pattern.startswith("*(", at + 1)):
+                at += 1
+            pieces.append(any_one + "*" + lazy)
+        elif character == "?":
+            pieces.append(any_one)
+        elif character == "[":
+            closing = _bracket_end(pattern, at)
+            if closing:
+                pieces.append(_bracket(pattern[at + 1 : closing - 1], path))
+                at = closing
+                continue
+            pieces.append(r"\[")
+        elif character == "\\" and at + 1 < len(pattern):
+            at += 1
+            pieces.append(re.escape(pattern[at]))
+        else:
+            pieces.append(re.escape(character))
+        at += 1
+    return "".join(pieces), at
+
+
+def _group(pattern: str, at: int, path: bool, greedy: bool) -> tuple[str, int] | None:
+    kind, alternatives, end = pattern[at], [], at + 1
+    while True:
+        body, end = _translate(pattern, end + 1, True, path, greedy, inside=True)
+        alternatives.append(body)
+        if end >= len(pattern):
+            return None
+        if pattern[end] == ")":
+            break
+    choice = "(?:" + "|".join(alternatives) + ")"
+    lazy = "" if greedy else "?"
+    if kind == "!":
+        # "Anything but": exact when nothing that varies follows, which is how people use it.
+        rest = pattern[end + 1 :]
+        if not is_literal(rest, extended=True) or not greedy:
+            raise UnsupportedPattern(pattern)
+        tail = re.escape(unquote(rest))
+        return f"(?!{choice}{tail}\\Z).*", end + 1
+    return choice + {"?": "?" + lazy, "*": "*" + lazy, "+": "+" + lazy, "@": ""}[kind], end + 1
+
+
+def _bracket_end(pattern: str, at: int) -> int:
+    """The position behind the bracket expression that starts at `at`, 0 when it is none."""
+    position = at + 1
+    if pattern.startswith(("!", "^"), position):
+        position += 1
+    if pattern.startswith("]", position):
+        position += 1
+    while position < len(pattern):
+        character = pattern[position]
+        if character == "]":
+            return position + 1
+        if character == "[" and pattern[position + 1 : position + 2] in (":", ".", "="):
+            closing = pattern.find(pattern[position + 1] + "]", position + 2)
+            if closing >= 0:
+                position = closing + 2
+                continue
+        position += 2 if character == "\\" else 1
+    return 0
+
+
+def _bracket(inside: str, path: bool, *, escapes: bool = True) -> str:
+    """The inside of `[…]` as a Python set."""
+    negated = inside.startswith(("!", "^") if escapes else "^")
+    at = 1 if negated else 0
+    pieces: list[str] = []
+    while at < len(inside):
+        named = re.compile(r"\[([:.=])(.*?)\1\]").match(inside, at)
+        if named:
+            if named[1] == ":":
+                if named[2] not in _CLASSES:
+                    raise UnsupportedPattern(inside)
+                pieces.append(_CLASSES[named[2]])
+            elif len(named[2]) == 1:
+                pieces.append(re.escape(named[2]))
+            else:
+                raise UnsupportedPattern(inside)
+            at = named.end()
+            continue
+        low, at = _member(inside, at, escapes)
+        if inside.startswith("-", at) and at + 1 < len(inside):
+            high, at = _member(inside, at + 1, escapes)
+            if ord(low) <= ord(high):
+                pieces.append(f"{re.escape(low)}-{re.escape(high)}")
+            continue
+        pieces.append(re.escape(low))
+    body = "".join(pieces)
+    if not body:
+        return "." if negated else r"(?!)"
+    if negated:
+        return f"[^{body}/]" if path else f"[^{body}]"
+    return f"[{body}]"
+
+
+def _member(inside: str, at: int, escapes: bool) -> tuple[str, int]:
+    if escapes and inside[at] == "\\" and at + 1 < len(inside):
+        return inside[at + 1], at + 2
+    return inside[at], at + 1
+
+
+# --- regular expressions -----------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def regular_expression(text: str, *, ignore_case: bool = False) -> re.Pattern[str]:
+    """An extended POSIX regular expression, for `search`."""
+    pieces: list[str] = []
+    at, level = 0, 0
+    repeatable = False
+    while at < len(text):
+        character = text[at]
+        if character == "\\":
+            if at + 1 >= len(text):
+                raise BadPattern(text)
+            following = text[at + 1]
+            if following in "wWsSbB":
+                pieces.append("\\" + following)
+            elif following in "<>`'" or following.isdecimal():
+                raise UnsupportedPattern(text)
+            else:
+                pieces.append(re.escape(following))
+            at += 2
+            repeatable = True
+            continue
+        if character == "[":
+            closing = _expression_bracket_end(text, at)
+            pieces.append(_bracket(text[at + 1 : closing - 1], False, escapes=False))
+            at = closing
+            repeatable = True
+            continue
+        if character in "*+?" or (character == "{" and re.compile(r"\{[0-9]*(?:,[0-9]*)?\}").match(text, at)):
+            if not repeatable:
+                if character == "*":
+                    pieces.append(r"\*")
+                    at += 1
+                    repeatable = True
+                    continue
+                raise BadPattern(text)
+            end = text.index("}", at) + 1 if character == "{" else at + 1
+            repetition = text[at:end]
+            if repetition.startswith("{,"):
+                repetition = "{0" + repetition[1:]
+            if pieces[-1][-1:] in "*+?}" and pieces[-1] not in (r"\*", r"\+", r"\?", r"\}"):
+                pieces[-1] = pieces[-1]
+                raise UnsupportedPattern(text)
+            pieces.append(repetition)
+            at = end
+            continue
+        if character == "(":
+            level += 1
+            repeatable = False
+            pieces.append("(")
+        elif character == ")" and level:
+            level -= 1
+            repeatable = True
+            pieces.append(")")
+        elif character == "|":
+            repeatable = False
+            pieces.append("|")
+        elif character == "^":
+            repeatable = False
+            pieces.append("^")
+        elif character == "$":
+            repeatable = True
+            pieces.append(r"\Z")
+        elif character == ".":
+            repeatable = True
+            pieces.append(".")
+        else:
+            repeatable = True
+            pieces.append(re.escape(character))
+        at += 1
+    if level:
+        raise BadPattern(text)
+    try:
+        return re.compile("".join(pieces), re.DOTALL | re.ASCII | (re.IGNORECASE if ignore_case else 0))
+    except re.error as error:
+        raise BadPattern(text) from error
+
+
+def _expression_bracket_end(text: str, at: int) -> int:
+    position = at + 1
+    if text.startswith("^", position):
+        position += 1
+    if text.startswith("]", position):
+        position += 1
+    while position < len(text):
+        if text[position] == "]":
+            return position + 1
+        if text[position] == "[" and text[position + 1 : position + 2] in (":", ".", "="):
+            closing = text.find(text[position + 1] + "]", position + 2)
+            if closing >= 0:
+                position = closing + 2
+                continue
+        position += 1
+    raise BadPattern(text)
+
+
+def longest_groups_are_certain(text: str) -> bool:
+    """Whether the first match of Python and the longest one of POSIX have the same groups: true without alternatives."""
+    return "|" not in re.sub(r"\[[^\]]*\]|\\.", "", text)

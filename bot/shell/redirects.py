@@ -1,0 +1,141 @@
+"""Redirections: where a command's output goes and its input comes from. Files that the script writes are remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.shell.model import SourceFile
+from bot.shell.state import Feed, Sink, Stream
+from bot.shell.syntax import HereDocument, Node, Redirect, Sequence, Simple
+from bot.shell.values import EMPTY, Symbol, Value, concatenate
+
+if TYPE_CHECKING:
+    from bot.shell.interpreter import Interpreter
+
+
+class Failed(Exception):
+    """A redirection that the shell cannot make."""
+
+
+def applied(on: Interpreter, list_of: tuple[Redirect, ...]) -> dict[int, Stream]:
+    """The streams after these redirections. Raises `Failed`."""
+    io = dict(on.io)
+    for redirect in list_of:
+        _apply(on, redirect, io)
+    return io
+
+
+def _apply(on: Interpreter, redirect: Redirect, io: dict[int, Stream]) -> None:
+    operator = redirect.operator
+    on.line = redirect.line
+    if redirect.variable:
+        raise on.refusal("{NAME}> redirections are not followed", redirect.line)
+    if isinstance(redirect.target, HereDocument):
+        body = on.expand.single(redirect.target.body)
+        io[redirect.descriptor or 0] = Feed(body)
+        return
+    target = on.expand.single(redirect.target)
+    if operator == "<<<":
+        io[redirect.descriptor or 0] = Feed(concatenate([target, Value("\n", target.origin)]))
+        return
+    if target.text is None:
+        io[redirect.descriptor if redirect.descriptor is not None else int(operator != "<")] = (
+            Feed(Value(None, target.origin, (Symbol(f"<{target.template()}", True),)))
+            if operator == "<"
+            else Sink(keep=False)
+        )
+        return
+    if operator in (">&", "<&"):
+        _duplicate(on, redirect, target.text, io)
+        return
+    if operator == "<":
+        io[redirect.descriptor or 0] = opened(on, target.text)
+        return
+    sink = _created(on, target.text, append=operator in (">>", "&>>"), io=io)
+    if operator in ("&>", "&>>"):
+        io[1] = io[2] = sink
+    else:
+        io[1 if redirect.descriptor is None else redirect.descriptor] = sink
+    if operator == "<>":
+        io[redirect.descriptor or 0] = sink
+
+
+def _duplicate(on: Interpreter, redirect: Redirect, text: str, io: dict[int, Stream]) -> None:
+    default = 1 if redirect.operator == ">&" else 0
+    descriptor = default if redirect.descriptor is None else redirect.descriptor
+    if text == "-":
+        io.pop(descriptor, None)
+    elif text.isdecimal():
+        if int(text) not in io:
+            raise Failed
+        io[descriptor] = io[int(text)]
+    elif redirect.operator == ">&" and redirect.descriptor is None:
+        io[1] = io[2] = _created(on, text, append=False, io=io)
+    else:
+        raise on.refusal("a redirection that is not followed", redirect.line)
+
+
+def _created(on: Interpreter, name: str, *, append: bool, io: dict[int, Stream]) -> Sink:
+    if name in ("/dev/stdout", "/dev/fd/1", "/dev/stderr", "/dev/fd/2"):
+        stream = io.get(1 if name.endswith(("stdout", "1")) else 2)
+        return stream if isinstance(stream, Sink) else Sink(keep=False)
+    path = on.path(name)
+    if path.startswith(("/dev/", "/proc/", "/sys/")):
+        return Sink(keep=False)
+    if on.machine.is_directory(path):
+        raise Failed
+    if on.machine.closed and on.machine.is_directory(_parent(path)) is False:
+        raise Failed
+    sink = Sink(keep=True)
+    if append:
+        before = on.machine.read(path)
+        if isinstance(before, SourceFile):
+            sink.write(Value(before.text, on.here(on.line)))
+        elif before is not None:
+            sink.write(before)
+        elif on.machine.exists(path) is None:
+            sink.write(Value(None, on.here(on.line), (Symbol(f"<{path}", True),)))
+    on.machine.removed.discard(path)
+    on.machine.overlay[path] = sink
+    return sink
+
+
+def _parent(path: str) -> str:
+    return path.rsplit("/", 1)[0] or "/"
+
+
+def opened(on: Interpreter, name: str) -> Feed:
+    """A file as input. Raises `Failed` when there is no such file."""
+    path = on.path(name)
+    if path == "/dev/null":
+        return Feed(EMPTY)
+    if path == "/dev/stdin":
+        stream = on.io.get(0)
+        return stream if isinstance(stream, Feed) else Feed(EMPTY)
+    content = on.machine.read(path)
+    if isinstance(content, SourceFile):
+        return Feed(Value(content.text, on.here(on.line)))
+    if content is not None:
+        return Feed(content)
+    if on.machine.exists(path) is False:
+        raise Failed
+    return Feed(Value(None, on.here(on.line), (Symbol(f"<{path}", True),)))
+
+
+def file_only(on: Interpreter, body: Node) -> Value | None:
+    """The content that `$(< file)` stands for; None when the substitution is something else."""
+    if not isinstance(body, Sequence) or len(body.commands) != 1 or body.background:
+        return None
+    command = body.commands[0]
+    if not isinstance(command, Simple) or command.words or command.assignments or len(command.redirects) != 1:
+        return None
+    redirect = command.redirects[0]
+    if redirect.operator != "<" or redirect.descriptor:
+        return None
+    io = dict(on.io)
+    try:
+        _apply(on, redirect, io)
+    except Failed:
+        return EMPTY
+    stream = io[0]
+    return stream.rest() if isinstance(stream, Feed) else EMPTY

@@ -1,0 +1,222 @@
+"""What a running shell holds: variables, functions, options, and where its output goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bot.shell.syntax import Function
+from bot.shell.values import EMPTY, Origin, Source, Symbol, Value, concatenate
+
+MAX_OUTPUT = 1 << 20
+"""Characters that one variable, file or pipe may hold: doubling a string in a loop ends here."""
+
+Status = int | Symbol
+"""An exit status; a symbol where only the running container would know it."""
+
+
+class Refusal(Exception):
+    """Something that the interpreter does not guess: the way ends here, unresolved."""
+
+    def __init__(self, reason: str, line: int = 0, source: Source | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+        self.source = source
+
+
+class Exit(Exception):
+    """The shell ends."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Return(Exception):
+    """A function or a sourced script ends."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Loop(Exception):
+    """`break` and `continue`. `levels` counts the loops that are still to be left."""
+
+    def __init__(self, levels: int, *, again: bool) -> None:
+        super().__init__(levels)
+        self.levels = levels
+        self.again = again
+
+
+class Discard(Exception):
+    """An error after which a shell drops the rest of the line and goes on with the next one."""
+
+    def __init__(self, status: int = 1) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+@dataclass(slots=True)
+class Variable:
+    """A variable. `items` holds the elements of an array (by number) or of a map (by key)."""
+
+    value: Value | None = None
+    items: dict[int | str, Value] | None = None
+    mapping: bool = False
+    exported: bool = False
+    readonly: bool = False
+    integer: bool = False
+    letters: str = ""
+    reference: bool = False
+
+    def copy(self) -> Variable:
+        return Variable(
+            self.value,
+            dict(self.items) if self.items is not None else None,
+            self.mapping,
+            self.exported,
+            self.readonly,
+            self.integer,
+            self.letters,
+            self.reference,
+        )
+
+    def scalar(self) -> Value | None:
+        """What `$NAME` gives: element 0 of an array."""
+        if self.items is None:
+            return self.value
+        return self.items.get("0" if self.mapping else 0)
+
+    def elements(self) -> list[Value]:
+        if self.items is None:
+            return [] if self.value is None else [self.value]
+        if self.mapping:
+            return list(self.items.values())
+        return [self.items[key] for key in sorted(self.items)]  # type: ignore[type-var]
+
+    def keys(self) -> list[str]:
+        if self.items is None:
+            return [] if self.value is None else ["0"]
+        return [str(key) for key in (self.items if self.mapping else sorted(self.items))]  # type: ignore[type-var]
+
+
+class Sink:
+    """Where output goes. One that does not `keep` drops it."""
+
+    __slots__ = ("keep", "size", "values")
+
+    def __init__(self, *, keep: bool) -> None:
+        self.keep = keep
+        self.values: list[Value] = []
+        self.size = 0
+
+    def write(self, value: Value) -> None:
+        if not self.keep:
+            return
+        self.size += len(value.text) if value.text is not None else 1
+        if self.size > MAX_OUTPUT:
+            raise Refusal("more output than is kept")
+        self.values.append(value)
+
+    def content(self) -> Value:
+        if len(self.values) > 1:
+            self.values = [concatenate(self.values)]
+        return self.values[0] if self.values else EMPTY
+
+
+class Feed:
+    """Where input comes from: a text that is read step by step, or something unknown."""
+
+    __slots__ = ("at", "value")
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+        self.at = 0
+
+    def rest(self) -> Value:
+        """All that is left; nothing is left afterwards."""
+        value = self.value
+        if value.text is not None:
+            value = Value(value.text[self.at :], value.origin)
+            self.at = len(self.value.text or "")
+        else:
+            self.value = EMPTY
+        return value
+
+
+Stream = Sink | Feed
+
+
+@dataclass(slots=True)
+class Frame:
+    """A function call, or a sourced script: what `local` put aside, and where the call stands."""
+
+    name: str
+    source: Source
+    line: int
+    saved: dict[str, Variable | None] = field(default_factory=dict)
+    function: bool = True
+
+
+@dataclass(slots=True)
+class Shell:
+    """A shell process. A subshell works on a copy."""
+
+    variables: dict[str, Variable]
+    positional: list[Value]
+    name: Value
+    posix: bool = False
+    functions: dict[str, tuple[Function, Source]] = field(default_factory=dict)
+    options: set[str] = field(default_factory=set)
+    switches: set[str] = field(default_factory=set)
+    traps: dict[str, str] = field(default_factory=dict)
+    directory: str = "/"
+    status: Status = 0
+    frames: list[Frame] = field(default_factory=list)
+    pipe_status: list[Status] = field(default_factory=lambda: [0])
+    last_argument: Value = EMPTY
+    background: Status = 0
+    jobs: int = 0
+    command_string: bool = False
+    inherited_names: frozenset[str] = frozenset()
+    getopts_at: int = 1
+
+    def copy(self) -> Shell:
+        return Shell(
+            {name: one if one.items is None else one.copy() for name, one in self.variables.items()},
+            list(self.positional),
+            self.name,
+            self.posix,
+            dict(self.functions),
+            set(self.options),
+            set(self.switches),
+            {},
+            self.directory,
+            self.status,
+            [Frame(one.name, one.source, one.line, dict(one.saved), one.function) for one in self.frames],
+            list(self.pipe_status),
+            self.last_argument,
+            self.background,
+            self.jobs,
+            self.command_string,
+            self.inherited_names,
+            self.getopts_at,
+        )
+
+    def assign(self, name: str, value: Value) -> None:
+        """Sets a plain variable, whatever it was, as a builtin does. Scalars are replaced, never changed in place."""
+        old = self.variables.get(name)
+        if old is None:
+            self.variables[name] = Variable(value)
+        elif old.items is not None:
+            old.items["0" if old.mapping else 0] = value
+        else:
+            self.variables[name] = Variable(
+                value, None, old.mapping, old.exported, old.readonly, old.integer, old.letters, old.reference
+            )
+
+
+def text_value(text: str, origin: tuple[Origin, ...] = ()) -> Value:
+    """A known value."""
+    return Value(text, origin)

@@ -1,0 +1,350 @@
+"""Programs whose output can be computed exactly from known input: `cat`, `tr`, `cut`, `seq`, `basename`…
+
+Each is a function like a builtin. On a form that it does not know, or on unknown input, the output is a symbol.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from bot.shell import filters
+from bot.shell.filters import Unknown
+from bot.shell.model import SourceFile
+from bot.shell.state import Feed, Sink, Status
+from bot.shell.syntax import Simple
+from bot.shell.values import Symbol, Value, concatenate
+
+if TYPE_CHECKING:
+    from bot.shell.interpreter import Interpreter
+
+Tool = Callable[["Interpreter", list[Value], Simple], Status]
+
+
+def find(name: str) -> Tool | None:
+    """The tool of this name."""
+    return _TOOLS.get(name)
+
+
+def write(on: Interpreter, value: Value) -> None:
+    """Writes to standard output."""
+    stream = on.io.get(1)
+    if isinstance(stream, Sink):
+        stream.write(value)
+
+
+def shortened(text: str) -> str:
+    """A command as the name of a symbol."""
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def unknown(on: Interpreter, node: Simple) -> Status:
+    """What is left when a tool cannot be computed: an unknown output, and a status that may be asked for."""
+    write(on, Value(None, on.here(node.line), (Symbol(shortened(node.text), True),)))
+    return Symbol(shortened(on.naming or node.text)) if on.condition_depth or on.naming else 0
+
+
+def standard_input(on: Interpreter) -> Value:
+    """All that is left on standard input."""
+    feed = on.io.get(0)
+    return on.way.resolve(feed.rest()) if isinstance(feed, Feed) else Value("")
+
+
+def file_content(on: Interpreter, name: str) -> Value | None:
+    """The content of a file, None when it does not exist. Raises `Unknown`."""
+    path = on.path(name)
+    if name == "-" or path == "/dev/stdin":
+        return standard_input(on)
+    if path == "/dev/null":
+        return Value("")
+    content = on.machine.read(path)
+    if isinstance(content, SourceFile):
+        return Value(content.text, on.here(on.line))
+    if content is not None:
+        return on.way.resolve(content)
+    if on.machine.exists(path) is False:
+        return None
+    raise Unknown
+
+
+def _cat(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    if any(one.text is None for one in arguments):
+        return unknown(on, node)
+    names = [one.text or "" for one in arguments]
+    options = [one for one in names if one.startswith("-") and one != "-"]
+    if options:
+        return unknown(on, node)
+    status = 0
+    pieces: list[Value] = []
+    for name in names or ["-"]:
+        try:
+            content = file_content(on, name)
+        except Unknown:
+            content = Value(None, on.here(node.line), (Symbol(f"<{on.path(name)}", True),))
+        if content is None:
+            status = 1
+        else:
+            pieces.append(content)
+    if pieces:
+        write(on, concatenate(pieces))
+    return status
+
+
+def _text_filter(compute: Callable[[list[str], str], tuple[str, int]], *, files_after: int | None) -> Tool:
+    """A tool that turns a text into a text. `files_after` is how many operands stand before its files (None: no files)."""
+
+    def tool(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+        arguments = [on.way.resolve(one) for one in arguments]
+        if any(one.text is None for one in arguments):
+            standard_input(on)
+            return unknown(on, node)
+        texts = [one.text or "" for one in arguments]
+        try:
+            options, files = filters.separate(compute, texts, files_after)
+            if files:
+                contents = [file_content(on, name) for name in files]
+                if any(one is None for one in contents):
+                    return 2 if compute is filters.grep else 1
+                if len(files) > 1 and compute is not filters.sort:
+                    return unknown(on, node)
+                source = concatenate([one for one in contents if one is not None])
+            else:
+                source = standard_input(on)
+            if source.text is None:
+                return unknown(on, node)
+            text, status = compute(options, source.text)
+        except Unknown:
+            return unknown(on, node)
+        write(on, Value(text, source.origin or on.here(node.line)))
+        return status
+
+    return tool
+
+
+def _plain(compute: Callable[[list[str]], str]) -> Tool:
+    """A tool whose output depends on its arguments only."""
+
+    def tool(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+        arguments = [on.way.resolve(one) for one in arguments]
+        if any(one.text is None for one in arguments):
+            return unknown(on, node)
+        try:
+            text = compute([one.text or "" for one in arguments])
+        except Unknown:
+            return unknown(on, node)
+        except ValueError:
+            return 1
+        write(on, Value(text, arguments[-1].origin if arguments else on.here(node.line)))
+        return 0
+
+    return tool
+
+
+def _mkdir(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    status = 0
+    parents = any(re.fullmatch(r"-\w*p\w*|--parents", one.text or "") for one in arguments)
+    for one in arguments:
+        text = on.way.resolve(one).text
+        if text is None or text.startswith("-"):
+            continue
+        path = on.path(text)
+        known = on.machine.exists(path)
+        if known and not parents:
+            status = 1
+        parent = posixpath.dirname(path)
+        if on.machine.closed and not parents and on.machine.is_directory(parent) is False:
+            status = 1
+            continue
+        while path != "/":
+            on.machine.directories.add(path)
+            on.machine.removed.discard(path)
+            path = posixpath.dirname(path)
+    return status
+
+
+def _rm(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    force = any(re.fullmatch(r"-\w*f\w*|--force", one.text or "") for one in arguments)
+    status = 0
+    for one in arguments:
+        text = on.way.resolve(one).text
+        if text is None or text.startswith("-"):
+            continue
+        path = on.path(text)
+        if on.machine.exists(path) is False and not force:
+            status = 1
+        on.machine.overlay.pop(path, None)
+        on.machine.directories.discard(path)
+        on.machine.removed.add(path)
+    return status
+
+
+def _touch(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    for one in arguments:
+        text = on.way.resolve(one).text
+        if text is None or text.startswith("-"):
+            continue
+        path = on.path(text)
+        if on.machine.read(path) is None:
+            if on.machine.closed and on.machine.is_directory(posixpath.dirname(path)) is False:
+                return 1
+            if not on.machine.exists(path):
+                on.machine.removed.discard(path)
+                on.machine.overlay[path] = Sink(keep=True)
+    return 0
+
+
+def _copy(move: bool) -> Tool:
+    def tool(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+        names = [on.way.resolve(one).text for one in arguments]
+        plain = [one for one in names if one is not None and not one.startswith("-")]
+        if None in names or len(plain) != 2:
+            if on.machine.closed:
+                raise on.refusal(f"{node.text} is not followed", node.line)
+            return 0
+        source, target = on.path(plain[0]), on.path(plain[1])
+        if on.machine.is_directory(target):
+            target = posixpath.join(target, posixpath.basename(source))
+        content = on.machine.read(source)
+        if content is None:
+            return int(on.machine.exists(source) is False)
+        sink = Sink(keep=True)
+        sink.write(Value(content.text, on.here(node.line)) if isinstance(content, SourceFile) else content)
+        on.machine.overlay[target] = sink
+        on.machine.removed.discard(target)
+        if move:
+            on.machine.overlay.pop(source, None)
+            on.machine.removed.add(source)
+        return 0
+
+    return tool
+
+
+def _tee(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    content = standard_input(on)
+    append = any(one.text in ("-a", "--append") for one in arguments)
+    for one in arguments:
+        text = on.way.resolve(one).text
+        if text is None or text.startswith("-"):
+            continue
+        path = on.path(text)
+        if path.startswith("/dev/"):
+            continue
+        sink = Sink(keep=True)
+        before = on.machine.read(path) if append else None
+        if before is not None:
+            sink.write(Value(before.text) if isinstance(before, SourceFile) else before)
+        sink.write(content)
+        on.machine.overlay[path] = sink
+    write(on, content)
+    return 0
+
+
+def _chmod(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    if on.machine.closed:
+        mode = arguments[0].text or "" if arguments else ""
+        if "x" in mode or re.fullmatch(r"[0-7]*[1357][0-7]*", mode):
+            raise on.refusal("a script is made executable: not followed", node.line)
+    return 0
+
+
+def _which(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    from bot.shell.programs import program_exists
+
+    status: Status = 0
+    for one in arguments:
+        name = one.text or ""
+        if name.startswith("-"):
+            continue
+        known = program_exists(on, name)
+        if known is None:
+            known = on.way.is_one_of(on.way.symbol(f"{name} is installed"), ("yes",))
+        if known:
+            path = on.way.symbol(f"path of {name}", on.here(node.line))
+            write(on, concatenate([path, Value("\n", path.origin)]))
+        else:
+            status = 1
+    return status
+
+
+def _echo(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    from bot.shell.output import echo
+
+    return echo(on, arguments, node)
+
+
+def _xargs(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    """`xargs` without arguments trims its input; with a program of its own it is not followed."""
+    content = standard_input(on)
+    if content.text is None or arguments or re.search(r"['\"\\]", content.text):
+        if arguments and on.machine.closed:
+            raise on.refusal("xargs is not followed", node.line)
+        return unknown(on, node)
+    write(on, Value(" ".join(content.text.split()) + "\n", content.origin))
+    return 0
+
+
+def _envsubst(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    content = standard_input(on)
+    if content.text is None or arguments or on.machine.closed:
+        return unknown(on, node)
+    return unknown(on, node)
+
+
+def _realpath(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    """Where nothing is a symbolic link, the path itself; that is known of paths that the repository mounts only."""
+    names = [on.way.resolve(one).text for one in arguments]
+    plain = [one for one in names if one is not None and not one.startswith("-")]
+    if len(plain) == 1 and on.machine.closed and on.machine.exists(on.path(plain[0])):
+        return unknown(on, node)
+    return unknown(on, node)
+
+
+_SEVERAL: dict[str, Tool] = {
+    "cat": _cat,
+    "mkdir": _mkdir,
+    "rm": _rm,
+    "touch": _touch,
+    "cp": _copy(False),
+    "mv": _copy(True),
+    "tee": _tee,
+    "chmod": _chmod,
+    "which": _which,
+    "echo": _echo,
+    "xargs": _xargs,
+    "envsubst": _envsubst,
+    "realpath": _realpath,
+    "tr": _text_filter(filters.tr, files_after=None),
+    "cut": _text_filter(filters.cut, files_after=0),
+    "head": _text_filter(filters.head, files_after=0),
+    "tail": _text_filter(filters.tail, files_after=0),
+    "sort": _text_filter(filters.sort, files_after=0),
+    "uniq": _text_filter(filters.uniq, files_after=0),
+    "wc": _text_filter(filters.wc, files_after=0),
+    "rev": _text_filter(filters.rev, files_after=0),
+    "tac": _text_filter(filters.tac, files_after=0),
+    "paste": _text_filter(filters.paste, files_after=0),
+    "sed": _text_filter(filters.sed, files_after=1),
+    "grep": _text_filter(filters.grep, files_after=1),
+    "awk": _text_filter(filters.awk, files_after=1),
+    "basename": _plain(filters.basename),
+    "dirname": _plain(filters.dirname),
+    "seq": _plain(filters.seq),
+    "expr": _plain(filters.expr),
+}
+_TOOLS = _SEVERAL
+
+
+def remember_effects(on: Interpreter, base: str, argv: list[Value]) -> None:
+    """Forgets what a program may have changed: the files that the script wrote and that it names."""
+    for argument in argv[1:]:
+        text = argument.text
+        if text is None or text.startswith("-"):
+            continue
+        path = on.path(text)
+        if path in on.machine.overlay and base not in ("ls", "stat", "chmod", "chown", "cat", "grep"):
+            sink = Sink(keep=True)
+            sink.write(Value(None, on.here(on.line), (Symbol(f"<{path}", True),)))
+            on.machine.overlay[path] = sink

@@ -1,0 +1,164 @@
+"""Values that know where they came from, and the symbols that stand for what nobody here can know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.provenance import Position, Reason
+
+MAX_REASONS = 8
+"""A chain longer than this explains nothing any more."""
+
+_SHORT = 160
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A text that is interpreted, and the file that it stands in.
+
+    `lines` maps the text's lines to lines of the file where they differ (a script inside a compose).
+    """
+
+    path: str
+    texts: tuple[str, ...]
+    lines: tuple[int, ...] = ()
+
+    def line(self, line: int) -> int:
+        if not self.lines:
+            return line
+        return self.lines[min(line, len(self.lines)) - 1] if line > 0 else self.lines[0]
+
+    def position(self, line: int) -> Position:
+        return Position(self.path, self.line(line))
+
+    def reason(self, line: int) -> Reason:
+        text = self.texts[line - 1].strip() if 0 < line <= len(self.texts) else ""
+        return Reason("shell", self.path, self.line(line), text if len(text) <= _SHORT else text[: _SHORT - 1] + "…")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """The line of a condition that decided, and what the variables in it were then."""
+
+    source: Source
+    line: int
+    held: tuple[tuple[str, str | None], ...] = ()
+
+    def reasons(self) -> tuple[Reason, ...]:
+        first = self.source.reason(self.line)
+        told = [f"{name} is not set" if text is None else f"{name}={text}" for name, text in self.held]
+        if not told:
+            return (first,)
+        return (first, Reason("shell", first.path, first.line, ", ".join(told)))
+
+
+Origin = Reason | tuple[Source, int] | Guard
+"""A reason, or the place that will be one: most values never have to explain themselves."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """A value that only the running container has.
+
+    A symbol that is computed from another one (`${X,,}`) says how: once `base` is known, so is the symbol.
+    `output` marks what a program printed.
+    """
+
+    name: str
+    output: bool = False
+    base: Value | None = None
+    derive: Callable[[str], str] | None = None
+
+
+class Value:
+    """A string, or a sequence of strings and symbols where it is not known.
+
+    `text` is None when some part is a symbol. `lines` as in `Word`; `splits` too. Values are never changed.
+    """
+
+    __slots__ = ("lines", "origin", "parts", "splits", "text")
+
+    def __init__(
+        self,
+        text: str | None,
+        origin: tuple[Origin, ...] = (),
+        parts: tuple[str | Symbol, ...] = (),
+        lines: tuple[int, ...] = (),
+        splits: bool = False,
+    ) -> None:
+        self.splits = splits
+        self.text = text
+        self.origin = origin
+        self.parts = parts
+        self.lines = lines
+
+    @property
+    def pieces(self) -> tuple[str | Symbol, ...]:
+        return self.parts if self.text is None else (self.text,)
+
+    def template(self) -> str:
+        """The text with `${NAME}` in the places of symbols."""
+        if self.text is not None:
+            return self.text
+        return "".join(part if isinstance(part, str) else f"${{{part.name}}}" for part in self.parts)
+
+    def symbols(self) -> tuple[Symbol, ...]:
+        return () if self.text is not None else tuple(part for part in self.parts if isinstance(part, Symbol))
+
+    def with_origin(self, origin: tuple[Origin, ...]) -> Value:
+        return Value(self.text, origin, self.parts, self.lines, self.splits)
+
+    def __repr__(self) -> str:
+        return f"Value({self.template()!r})"
+
+
+EMPTY = Value("")
+
+
+def join_origins(values: list[Value]) -> tuple[Origin, ...]:
+    """The origins of several values, each once, in order."""
+    first = values[0].origin if values else ()
+    if all(value.origin == first for value in values):
+        return first
+    seen: dict[Origin, None] = {}
+    for value in values:
+        for origin in value.origin:
+            seen.setdefault(origin)
+    return tuple(seen)
+
+
+def concatenate(values: list[Value]) -> Value:
+    """One value out of several, side by side."""
+    if len(values) == 1:
+        return values[0]
+    if not values:
+        return EMPTY
+    if all(value.text is not None for value in values):
+        return Value("".join(value.text for value in values if value.text is not None), join_origins(values))
+    parts: list[str | Symbol] = []
+    for value in values:
+        for part in value.pieces:
+            if isinstance(part, str):
+                if not part:
+                    continue
+                if parts and isinstance(parts[-1], str):
+                    parts[-1] = parts[-1] + part
+                    continue
+            parts.append(part)
+    return Value(None, join_origins(values), tuple(parts))
+
+
+def reasons(origin: tuple[Origin, ...]) -> tuple[Reason, ...]:
+    """What a value's origin says to a person: each place once, the nearest ones when there are too many."""
+    found: dict[Reason, None] = {}
+    for one in origin:
+        if isinstance(one, Reason):
+            found.setdefault(one)
+        elif isinstance(one, Guard):
+            for reason in one.reasons():
+                found.setdefault(reason)
+        else:
+            found.setdefault(one[0].reason(one[1]))
+    kept = tuple(found)
+    return kept if len(kept) <= MAX_REASONS else (kept[0], *kept[1 - MAX_REASONS :])

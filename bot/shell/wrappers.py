@@ -1,0 +1,204 @@
+"""Programs that only start another one: `env`, `numactl`, `nohup`, `tini --`, `timeout 5`…"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.shell.syntax import Simple, Word
+from bot.shell.values import Value
+
+if TYPE_CHECKING:
+    from bot.shell.interpreter import Interpreter
+
+Environment = dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """How a wrapper reads its own arguments.
+
+    `valued` are its options that take the next argument; `operands` the arguments that stand before the program.
+    """
+
+    valued: frozenset[str] = frozenset()
+    operands: int = 0
+
+
+def _options(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+WRAPPERS = {
+    "numactl": Wrapper(
+        _options(
+            "-i --interleave -m --membind -N --cpunodebind -C --physcpubind -p --preferred -w --weighted-interleave "
+            "-L --length -o --offset -f --file -S --shm -I --shmid -P --preferred-many"
+        )
+    ),
+    "nohup": Wrapper(),
+    "setsid": Wrapper(),
+    "tini": Wrapper(_options("-p")),
+    "dumb-init": Wrapper(_options("-r --rewrite")),
+    "catatonit": Wrapper(),
+    "stdbuf": Wrapper(_options("-i --input -o --output -e --error")),
+    "nice": Wrapper(_options("-n --adjustment")),
+    "ionice": Wrapper(_options("-c --class -n --classdata -p --pid")),
+    "chrt": Wrapper(_options("-T --sched-runtime -P --sched-period -D --sched-deadline"), operands=1),
+    "taskset": Wrapper(frozenset(), operands=1),
+    "timeout": Wrapper(_options("-k --kill-after -s --signal"), operands=1),
+    "gosu": Wrapper(frozenset(), operands=1),
+    "su-exec": Wrapper(frozenset(), operands=1),
+    "unbuffer": Wrapper(),
+    "prlimit": Wrapper(),
+    "setpriv": Wrapper(_options("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set")),
+    "sudo": Wrapper(_options("-u --user -g --group")),
+    "ld.so": Wrapper(),
+    "nsys": Wrapper(operands=1),
+    "catchsegv": Wrapper(),
+    "pasta": Wrapper(),
+    "opentelemetry-instrument": Wrapper(_options("--traces_exporter --metrics_exporter --service_name")),
+    "ddtrace-run": Wrapper(),
+    "jemalloc.sh": Wrapper(),
+}
+"""The wrappers that people put before an engine. `env` and `time` are read by their own rules."""
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+def unwrap(
+    on: Interpreter, base: str, argv: list[Value], env: Environment, node: Simple
+) -> tuple[list[Value], Environment] | None:
+    """The command line behind a wrapper, and its environment; None when this is no wrapper, or it starts nothing."""
+    if base == "env":
+        return _env(on, argv, env, node)
+    if base in ("uv", "poetry", "pdm", "conda", "mamba", "micromamba") and len(argv) > 2 and argv[1].text == "run":
+        return _runner(argv, env)
+    wrapper = WRAPPERS.get(base)
+    if wrapper is None or (on.machine.closed and base not in _CLOSED):
+        return None
+    at, operands = 1, wrapper.operands
+    while at < len(argv):
+        text = argv[at].text
+        if text is None:
+            raise on.refusal(f"the options of {base} are not known", node.line)
+        if text == "--":
+            at += 1
+            break
+        if not text.startswith("-") or text == "-":
+            break
+        at += 1
+        if base == "taskset" and text in ("-p", "--pid"):
+            return None
+        if base in ("ionice", "chrt") and text in ("-p", "--pid"):
+            return None
+        if base == "chrt" and text in ("-m", "--max"):
+            return None
+        if base == "numactl" and text in ("-s", "--show", "-H", "--hardware"):
+            return None
+        if text in wrapper.valued:
+            at += 1
+    at += operands
+    return (argv[at:], env) if at < len(argv) else None
+
+
+_CLOSED = frozenset({"numactl", "nohup", "setsid", "stdbuf", "nice", "ionice", "chrt", "taskset", "timeout", "setpriv"})
+
+
+def _runner(argv: list[Value], env: Environment) -> tuple[list[Value], Environment] | None:
+    """`uv run …`, `conda run -n NAME …`."""
+    at = 2
+    while at < len(argv):
+        text = argv[at].text
+        if text is None or not text.startswith("-"):
+            break
+        at += 1
+        if text == "--":
+            break
+        if text in ("-n", "--name", "-p", "--prefix", "--python", "--with", "--project", "--directory", "--env-file"):
+            at += 1
+    return (argv[at:], env) if at < len(argv) else None
+
+
+def _env(on: Interpreter, argv: list[Value], env: Environment, node: Simple) -> tuple[list[Value], Environment] | None:
+    argv = list(argv)
+    env = dict(env)
+    at = 1
+    while at < len(argv):
+        text = argv[at].text
+        if text is None:
+            if argv[at].splits or not isinstance(argv[at].parts[0], str):
+                raise on.refusal("the arguments of env are not known", node.line)
+            head = str(argv[at].parts[0])
+            if not _ASSIGNMENT.match(head):
+                raise on.refusal("the arguments of env are not known", node.line)
+            name, _, rest = head.partition("=")
+            env[name] = Value(None, argv[at].origin, (rest, *argv[at].parts[1:]) if rest else argv[at].parts[1:])
+            at += 1
+            continue
+        if text in ("-i", "--ignore-environment", "-"):
+            env = {}
+        elif text in ("-u", "--unset"):
+            at += 1
+            if at < len(argv):
+                env.pop(argv[at].text or "", None)
+        elif text.startswith("--unset="):
+            env.pop(text.removeprefix("--unset="), None)
+        elif text.startswith("-u") and len(text) > 2:
+            env.pop(text[2:], None)
+        elif text in ("-C", "--chdir"):
+            at += 1
+        elif text in ("-S", "--split-string") or text.startswith(("-S", "--split-string=")):
+            split, taken = _split_string(on, argv, at, text, node)
+            argv[at : at + taken] = split
+            continue
+        elif text == "--":
+            at += 1
+            while at < len(argv) and _ASSIGNMENT.match(argv[at].text or ""):
+                _put(env, argv[at])
+                at += 1
+            break
+        elif text.startswith("-"):
+            if text in ("-v", "--debug"):
+                at += 1
+                continue
+            raise on.refusal(f"env {text} is not followed", node.line)
+        elif "=" in text:
+            _put(env, argv[at])
+        else:
+            break
+        at += 1
+    return (argv[at:], env) if at < len(argv) else None
+
+
+def _put(env: Environment, argument: Value) -> None:
+    name, _, rest = (argument.text or "").partition("=")
+    env[name] = Value(rest, argument.origin)
+
+
+def _split_string(on: Interpreter, argv: list[Value], at: int, text: str, node: Simple) -> tuple[list[Value], int]:
+    """The words of `env -S "a b"`, and how many arguments they stand for."""
+    taken = 1
+    if text in ("-S", "--split-string"):
+        taken = 2
+        value = argv[at + 1] if at + 1 < len(argv) else Value("")
+        whole = value.text
+    else:
+        value = argv[at]
+        whole = text.removeprefix("--split-string=") if text.startswith("--") else text[2:]
+    if whole is None:
+        raise on.refusal("the arguments of env are not known", node.line)
+    if "\\" in whole or "$" in whole:
+        raise on.refusal("env -S with escapes is not followed", node.line)
+    from bot.shell.grammar import Reader
+
+    reader = Reader(whole, node.line)
+    words: list[Value] = []
+    while True:
+        reader._blanks()
+        word: Word | None = reader.word()
+        if word is None:
+            break
+        words.append(Value(word.constant if word.constant is not None else word.text, value.origin))
+    return words, taken
