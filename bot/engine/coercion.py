@@ -1,27 +1,18 @@
-"""From a word to a value: argparse's converters, and the checks that the configuration classes declare."""
+"""What the configuration classes accept: values checked against their declared types and limits, as pydantic does."""
 
 from __future__ import annotations
 
-import json
 import math
 import operator
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
+from bot.engine.conversion import MAX_DEPTH, RefusalError
 from bot.engine.facts import Config, Facts, Field, Type
+from bot.engine.selfchecks import own_refusal
 from bot.engine.unknown import UNKNOWN
 
-MAX_DEPTH = 60
-"""Nesting of a JSON argument that is read; real ones have three levels."""
-
-_HUMAN = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])")
-_HUMAN_IN_JSON = re.compile(r"\b\d+(?:\.\d+)?[kKmMgGtT]\b")
-_JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
-_MAPPING_TEXT = re.compile(r"(?s)^\s*{.*}\s*$")
-_SCALE = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _NEVER_JSON = frozenset({"Callable", "type", "Type", "SupportsHash"})
 """Classes whose values no word and no JSON can be."""
 
@@ -38,172 +29,7 @@ _LIMITS: Mapping[str, tuple[Callable[[float, float], bool], str]] = {
 }
 
 
-class RefusalError(ValueError):
-    """The release does not take a value. `path` is the key inside a JSON argument, dotted."""
-
-    def __init__(self, message: str, path: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.path = path
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
-
-
-def human_integer(text: str) -> int:
-    """`128k` is 128,000, `128K` is 131,072. Raises `RefusalError` for what is no integer."""
-    text = text.strip()
-    match = _HUMAN.fullmatch(text)
-    if match is None:
-        return integer(text)
-    number, suffix = match.groups()
-    if suffix.islower():
-        return int(float(number) * _SCALE[suffix])
-    if "." in number:
-        raise RefusalError(f"decimals are not allowed with binary suffixes like {suffix}")
-    return integer(number) * _SCALE[suffix]
-
-
-def integer(text: str) -> int:
-    """As Python's `int`: spaces and underscores are fine. Raises `RefusalError`."""
-    try:
-        return int(text)
-    except ValueError:
-        raise RefusalError(f"invalid int value: {text[:200]!r}") from None
-
-
-def convert(converter: str, text: str, facts: Facts) -> Any:
-    """What the release's converter makes of a word. Raises `RefusalError`.
-
-    A `config:NAME` is only read as JSON here; `check_config` does the rest.
-    """
-    match converter:
-        case "str":
-            return text
-        case "int":
-            return integer(text)
-        case "float":
-            try:
-                return float(text)
-            except ValueError:
-                raise RefusalError(f"invalid float value: {text[:200]!r}") from None
-        case "human_int":
-            return human_integer(text)
-        case "human_int_or_auto":
-            return -1 if text.strip() == "-1" or text.strip().lower() == "auto" else human_integer(text)
-        case "json" | "dict":
-            return read_json(text)
-        case "dict_or_str":
-            return read_json(text) if _MAPPING_TEXT.match(text) else text
-        case "lower_underscore":
-            return text.lower().replace("-", "_")
-        case "bool":
-            return bool(text)
-        case "opaque":
-            return UNKNOWN
-        case _:
-            return read_json(_expanded(text) if "json" in facts.rules["human_integers"] else text)
-
-
-def read_json(text: str) -> Any:
-    """Raises `RefusalError` for what is not JSON, or is nested deeper than `MAX_DEPTH`."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        reason = str(error) if isinstance(error, ValueError) else "nested too deeply"
-        raise RefusalError(f"{_short(text)} is not valid JSON ({reason})") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
-        raise RefusalError(f"{_short(text)} is nested too deeply")
-    return value
-
-
-def _is_deep(value: Any) -> bool:
-    """Whether a value is nested deeper than `MAX_DEPTH`, found without recursion."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            inner
-            for item in level
-            if isinstance(item, dict | list)
-            for inner in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not level:
-            return False
-    return True
-
-
-def _expanded(text: str) -> str:
-    """`{"x": 80m}` with the number written out; strings are left alone."""
-    parts = _JSON_STRING.split(text)
-    for index in range(0, len(parts), 2):
-        parts[index] = _HUMAN_IN_JSON.sub(lambda found: str(human_integer(found.group())), parts[index])
-    return "".join(parts)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 120 else f"{text[:117]}..."
-
-
-# -- JSON with unknowns inside
-
-
-def read_partly_known(text: str, symbols: tuple[str, ...]) -> Any:
-    """JSON text in which `${NAME}` stands for unknowns: each is taken for one value, or a part of one string.
-
-    Whatever holds one is `UNKNOWN`; a mapping with an unknown key is so as a whole, and so is all of the text
-    when it is not JSON even then.
-    """
-    mark = "\x00"
-    for symbol in symbols:
-        text = text.replace("${" + symbol + "}", mark)
-    if "${" in text:
-        text = re.sub(r"\$\{[^{}]*\}", mark, text)
-    parts = _JSON_STRING.split(text)
-    for index in range(0, len(parts), 2):
-        parts[index] = re.sub(f"[\\w.+-]*{mark}[\\w.+{mark}-]*", '"\\\\u0000"', parts[index])
-    for index in range(1, len(parts), 2):
-        parts[index] = parts[index].replace(mark, "\\u0000")
-    try:
-        return _hidden(read_json("".join(parts)))
-    except RefusalError:
-        return UNKNOWN
-
-
-def _hidden(value: Any) -> Any:
-    match value:
-        case str() if "\x00" in value:
-            return UNKNOWN
-        case list():
-            return [_hidden(item) for item in value]
-        case dict():
-            if any("\x00" in key for key in value):
-                return UNKNOWN
-            return {key: _hidden(item) for key, item in value.items()}
-        case _:
-            return value
-
-
-def holds_unknown(value: Any) -> bool:
-    """Whether a value is `UNKNOWN` or has one inside."""
-    match value:
-        case dict():
-            return any(holds_unknown(item) for item in value.values())
-        case list():
-            return any(holds_unknown(item) for item in value)
-        case _:
-            return value is UNKNOWN
-
-
-# -- what the configuration classes accept
-
-
-@dataclass(frozen=True, slots=True)
-class _Check:
-    facts: Facts
-    json: bool
-
-
-def check_config(value: Any, name: str, facts: Facts, *, json_mode: bool = True) -> Any:
+def check_config(value: Any, name: str, facts: Facts) -> Any:
     """A mapping as the configuration class `name` takes it: enum members by name, numbers as numbers.
 
     Raises `RefusalError` for unknown keys and for values of the wrong type or out of range. A class that is not known
@@ -212,15 +38,15 @@ def check_config(value: Any, name: str, facts: Facts, *, json_mode: bool = True)
     config = facts.config(name)
     if config is None or value is UNKNOWN:
         return value
-    return _config(_Check(facts, json_mode), value, config, 0)
+    return _config(facts, value, config, 0)
 
 
 def check_field(value: Any, field: Field, facts: Facts) -> Any:
     """A value of a flag as its configuration field takes it. Raises `RefusalError`."""
-    return _field(_Check(facts, False), value, field, 0)
+    return _field(facts, value, field, 0)
 
 
-def _config(check: _Check, value: Any, config: Config, depth: int) -> Any:
+def _config(facts: Facts, value: Any, config: Config, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise RefusalError("nested too deeply")
     if not isinstance(value, dict):
@@ -235,16 +61,19 @@ def _config(check: _Check, value: Any, config: Config, depth: int) -> Any:
                 result[key] = inner
             continue
         try:
-            result[key] = _field(check, inner, field, depth)
+            result[key] = _field(facts, inner, field, depth)
         except RefusalError as refusal:
             raise RefusalError(refusal.message, f"{key}.{refusal.path}" if refusal.path else key) from None
     for key, field in config.fields.items():
         if field.required and key not in value:
             raise RefusalError(f"{config.name} needs this key", key)
+    own = own_refusal(result, config)
+    if own is not None:
+        raise RefusalError(own)
     return result
 
 
-def _field(check: _Check, value: Any, field: Field, depth: int) -> Any:
+def _field(facts: Facts, value: Any, field: Field, depth: int) -> Any:
     if value is UNKNOWN:
         return value
     validators = field.validators
@@ -256,16 +85,16 @@ def _field(check: _Check, value: Any, field: Field, depth: int) -> Any:
         if value is None and "nullable" in validators:
             return None
         if isinstance(value, str):
-            value = _before(check, value, field)
+            value = _before(facts, value, field)
             if value is None:
                 return None
-    result = _type(check, value, field.types, depth + 1)
+    result = _type(facts, value, field.types, depth + 1)
     if field.limits:
         _limits(result, field.limits)
     return result
 
 
-def _before(check: _Check, value: str, field: Field) -> Any:
+def _before(facts: Facts, value: str, field: Field) -> Any:
     """What a validator makes of a string before its type is checked."""
     validators = field.validators
     if "lower" in validators:
@@ -276,7 +105,7 @@ def _before(check: _Check, value: str, field: Field) -> Any:
         return None
     if "by_name" in validators or "by_name_or_auto" in validators:
         name = next((kind[1] for kind in field.types if kind[0] == "enum"), "")
-        members = check.facts.enum(name)
+        members = facts.enum(name)
         if members and value.upper() not in members:
             raise RefusalError(f"{value!r} is not one of {', '.join(members)}")
         return _Member(value.upper())
@@ -298,7 +127,7 @@ def _limits(value: Any, limits: Mapping[str, float]) -> None:
             raise RefusalError(f"input should be {words} {limit}")
 
 
-def _type(check: _Check, value: Any, types: Type, depth: int) -> Any:
+def _type(facts: Facts, value: Any, types: Type, depth: int) -> Any:
     """The first alternative that takes the value exactly, else the first that can be made of it."""
     if value is UNKNOWN or "any" in types:
         return value
@@ -312,7 +141,7 @@ def _type(check: _Check, value: Any, types: Type, depth: int) -> Any:
             if exact and not _is_exactly(value, kind):
                 continue
             try:
-                return _one(check, value, kind, depth)
+                return _one(facts, value, kind, depth)
             except RefusalError as refusal:
                 refusals.append(refusal)
     deepest = max(refusals, key=lambda refusal: refusal.path.count(".") + bool(refusal.path))
@@ -340,7 +169,7 @@ def _is_exactly(value: Any, kind: Any) -> bool:
             return False
 
 
-def _one(check: _Check, value: Any, kind: Any, depth: int) -> Any:
+def _one(facts: Facts, value: Any, kind: Any, depth: int) -> Any:
     word = kind if isinstance(kind, str) else kind[0]
     match word:
         case "none":
@@ -362,14 +191,16 @@ def _one(check: _Check, value: Any, kind: Any, depth: int) -> Any:
                 raise RefusalError(f"input should be one of {', '.join(map(repr, kind[1:]))}")
             return value
         case "enum":
-            return _as_member(check, value, kind[1])
+            return _as_member(facts, value, kind[1])
         case "config":
-            config = check.facts.config(kind[1])
-            return value if config is None else _config(check, value, config, depth + 1)
+            config = facts.config(kind[1])
+            return value if config is None else _config(facts, value, config, depth + 1)
         case "list" | "set" | "tuple":
-            return _as_items(check, value, kind, word, depth)
+            return _as_items(facts, value, kind, word, depth)
         case "dict":
-            return _as_mapping(check, value, kind, depth)
+            return _as_mapping(facts, value, kind, depth)
+        case "class" if kind[1].endswith("Path") and not isinstance(value, str):
+            raise RefusalError("input should be a path")
         case "class" if kind[1].rpartition(".")[2] in _NEVER_JSON:
             raise RefusalError(f"input should be a {kind[1]}")
         case _:
@@ -397,13 +228,9 @@ def _as_int(value: Any) -> int:
 
 def _as_float(value: Any) -> float:
     match value:
-        case int() | float():
-            return float(value)
-        case str():
-            try:
+        case int() | float() | str():
+            with suppress(ValueError, OverflowError):
                 return float(value)
-            except ValueError:
-                pass
     raise RefusalError("input should be a valid number")
 
 
@@ -418,9 +245,9 @@ def _as_bool(value: Any) -> bool:
     raise RefusalError("input should be a valid boolean")
 
 
-def _as_member(check: _Check, value: Any, name: str) -> Any:
+def _as_member(facts: Facts, value: Any, name: str) -> Any:
     """The name of the enum member that has a value."""
-    members = check.facts.enum(name)
+    members = facts.enum(name)
     if not members or None in members.values():
         known = [member for member, inner in members.items() if inner is not None and inner == value]
         return known[0] if known else value
@@ -434,7 +261,7 @@ def _as_member(check: _Check, value: Any, name: str) -> Any:
     raise RefusalError(f"input should be {', '.join(repr(inner) for inner in members.values())}")
 
 
-def _as_items(check: _Check, value: Any, kind: Any, word: str, depth: int) -> Any:
+def _as_items(facts: Facts, value: Any, kind: Any, word: str, depth: int) -> Any:
     if not isinstance(value, list):
         raise RefusalError(f"input should be a valid {word}")
     if isinstance(kind, str) or len(kind) < 2:
@@ -442,18 +269,18 @@ def _as_items(check: _Check, value: Any, kind: Any, word: str, depth: int) -> An
     if word == "tuple" and "..." not in kind:
         if len(value) != len(kind) - 1:
             raise RefusalError(f"input should have {len(kind) - 1} items")
-        return [_item(check, item, kind[i + 1], i, depth) for i, item in enumerate(value)]
-    return [_item(check, item, kind[1], i, depth) for i, item in enumerate(value)]
+        return [_item(facts, item, kind[i + 1], i, depth) for i, item in enumerate(value)]
+    return [_item(facts, item, kind[1], i, depth) for i, item in enumerate(value)]
 
 
-def _item(check: _Check, item: Any, types: Any, index: int, depth: int) -> Any:
+def _item(facts: Facts, item: Any, types: Any, index: int, depth: int) -> Any:
     try:
-        return _type(check, item, types if isinstance(types, list) else [types], depth + 1)
+        return _type(facts, item, types if isinstance(types, list) else [types], depth + 1)
     except RefusalError as refusal:
         raise RefusalError(refusal.message, f"{index}.{refusal.path}" if refusal.path else str(index)) from None
 
 
-def _as_mapping(check: _Check, value: Any, kind: Any, depth: int) -> Any:
+def _as_mapping(facts: Facts, value: Any, kind: Any, depth: int) -> Any:
     if not isinstance(value, dict):
         raise RefusalError("input should be a valid dictionary")
     if isinstance(kind, str) or len(kind) < 3:
@@ -461,7 +288,7 @@ def _as_mapping(check: _Check, value: Any, kind: Any, depth: int) -> Any:
     result = {}
     for key, item in value.items():
         try:
-            result[key] = _type(check, item, kind[2], depth + 1)
+            result[key] = _type(facts, item, kind[2], depth + 1)
         except RefusalError as refusal:
             raise RefusalError(refusal.message, f"{key}.{refusal.path}" if refusal.path else key) from None
     return result

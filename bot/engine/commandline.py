@@ -7,16 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from bot.engine.coercion import (
-    RefusalError,
-    check_config,
-    check_field,
-    convert,
-    holds_unknown,
-    read_json,
-    read_partly_known,
-)
+from bot.engine.coercion import check_config, check_field
 from bot.engine.conflicts import conflicts
+from bot.engine.conversion import RefusalError, convert, holds_unknown, read_json, read_partly_known
 from bot.engine.facts import Facts, Flag
 from bot.engine.model import EngineError, Ineffective
 from bot.engine.options import Occurrence, Read, read_options
@@ -268,7 +261,7 @@ class _Assembly:
                 self.rename(dest, value)
             value = renamed
         try:
-            value = check_config(value, config, self.facts, json_mode=False)
+            value = check_config(value, config, self.facts)
         except RefusalError as refusal:
             where = self.nested.get(f"{dest}.{refusal.path}", setting)
             self.errors.append(EngineError("invalid-value", where.argument, f"{dest}: {refusal}", where.because))

@@ -87,13 +87,17 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A configuration class. `extra` says what it does with keys that it lacks: "forbid", "ignore", "allow"."""
+    """A configuration class. `extra` says what it does with keys that it lacks: "forbid", "ignore", "allow".
+
+    `checks` are its own refusals, see `bot.engine.selfchecks`.
+    """
 
     name: str
     path: str
     line: int
     extra: str
     fields: Mapping[str, Field]
+    checks: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +165,7 @@ class Facts:
             return None
         path, line = place(entry["at"])
         fields = {key: _field(key, inner, path) for key, inner in entry["fields"].items()}
-        made = Config(name, path, line, entry["extra"], fields)
+        made = Config(name, path, line, entry["extra"], fields, tuple(entry.get("checks", ())))
         self._configs[name] = made
         return made
 
@@ -227,11 +231,17 @@ def _at(at: int | str, path: str) -> tuple[str, int]:
     return (path, at) if isinstance(at, int) else place(at)
 
 
-def _default_place(entry: Mapping[str, Any], configs: Mapping[str, Any]) -> tuple[str, int]:
+def _qualified(entry: Mapping[str, Any], dest: str) -> str:
+    """The field behind a flag; its name is left out of the file when it is that of the setting."""
+    field: str = entry.get("field", "")
+    return f"{field}.{dest}" if field and "." not in field else field
+
+
+def _default_place(entry: Mapping[str, Any], dest: str, configs: Mapping[str, Any]) -> tuple[str, int]:
     """Where the default of a flag is: said in full, or that of its configuration field."""
     if "default_at" in entry:
         return place(entry["default_at"])
-    owner, _, name = entry["field"].partition(".")
+    owner, _, name = _qualified(entry, dest).partition(".")
     config = configs[owner]
     return _at(config["fields"][name]["at"], place(config["at"])[0])
 
@@ -242,16 +252,17 @@ def _default(entry: Mapping[str, Any], path: str, line: int) -> Fact:
 
 def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str, Any]) -> Flag:
     path, line = _at(entry["at"], ARGUMENTS)
-    default_path, default_line = _default_place(entry, configs)
     options = tuple(entry.get("names", (name,)))
     action = entry.get("action", "store")
     converter = entry.get("type", "str")
     optional = isinstance(converter, list)
     choices = entry.get("choices")
     longest = next((option for option in options if option.startswith("--")), name)
+    dest = entry.get("dest") or longest.lstrip("-").replace("-", "_")
+    default_path, default_line = _default_place(entry, dest, configs)
     return Flag(
         name=name,
-        dest=entry.get("dest") or longest.lstrip("-").replace("-", "_"),
+        dest=dest,
         options=options,
         inverses=_inverses(options, pairs) if action == "boolean" else (),
         action=action,
@@ -261,7 +272,7 @@ def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str
         const=entry.get("const"),
         choices=tuple(choices) if isinstance(choices, list) else None,
         default=_default(entry, default_path, default_line),
-        field=entry.get("field", ""),
+        field=_qualified(entry, dest),
         path=path,
         line=line,
         deprecated=bool(entry.get("deprecated")),

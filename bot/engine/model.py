@@ -10,6 +10,7 @@ from bot.provenance import Reason, Word
 
 Certainty = Literal["certain", "assumed", "unknown"]
 Value = str | int | float | bool | None
+ErrorKind = Literal["unknown-flag", "invalid-value", "missing-value", "ambiguous-flag", "conflict"]
 
 PROPERTIES = (
     "model.recurrent",
@@ -90,7 +91,7 @@ class Model:
 class EngineError:
     """Whatever stops the server before a worker starts: the parser's error or the configuration's."""
 
-    kind: Literal["unknown-flag", "invalid-value", "missing-value", "ambiguous-flag", "conflict"]
+    kind: ErrorKind
     argument: str
     message: str
     because: tuple[Reason, ...] = ()

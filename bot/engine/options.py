@@ -12,7 +12,7 @@ from functools import lru_cache
 from re import compile as pattern
 
 from bot.engine.facts import Fact, Facts, Flag
-from bot.engine.model import EngineError
+from bot.engine.model import EngineError, ErrorKind
 from bot.engine.rewriting import Token
 
 HELP = Flag(
@@ -282,10 +282,8 @@ class _Reader:
             return self.skip_arguments(stop)
         return stop
 
-    def error(self, kind: str, token: Token, message: str) -> None:
-        self.read.errors.append(
-            EngineError(kind=kind, argument=token.written, message=message, because=token.because)  # type: ignore[arg-type]
-        )
+    def error(self, kind: ErrorKind, token: Token, message: str) -> None:
+        self.read.errors.append(EngineError(kind, token.written, message, token.because))
 
 
 def read_options(tokens: list[Token], facts: Facts) -> Read:

@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.engine.coercion import MAX_DEPTH, human_integer, read_json
 from bot.engine.configfile import ConfigFileError, read_config_file
+from bot.engine.conversion import MAX_DEPTH, human_integer, read_json
 from bot.engine.facts import Facts
-from bot.engine.model import EngineError, Ineffective
+from bot.engine.model import EngineError, ErrorKind, Ineffective
 from bot.engine.unknown import UNKNOWN
 from bot.provenance import Reason, Word
 
@@ -68,7 +68,7 @@ class Rewritten:
 class StopError(Exception):
     """The rewriting itself raises: the server ends with a traceback or a message."""
 
-    def __init__(self, kind: str, token: Token | None, message: str) -> None:
+    def __init__(self, kind: ErrorKind, token: Token | None, message: str) -> None:
         super().__init__(message)
         self.kind = kind
         self.token = token
@@ -111,7 +111,7 @@ def rewrite(argv: Sequence[Word], facts: Facts, files: Mapping[str, str], all_fi
         token = stop.token
         done.errors.append(
             EngineError(
-                kind=stop.kind,  # type: ignore[arg-type]
+                kind=stop.kind,
                 argument=token.written if token else "",
                 message=stop.message,
                 because=token.because if token else (),

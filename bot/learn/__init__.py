@@ -74,7 +74,7 @@ def _flag(flag: Flag) -> dict[str, Any]:
     longest = next((option for option in flag.options if option.startswith("--")), flag.options[0])
     entry: dict[str, Any] = {}
     dest = arguments.get("dest")
-    if isinstance(dest, str) and dest != longest.lstrip("-").replace("-", "_"):
+    if isinstance(dest, str) and dest != _setting(longest):
         entry["dest"] = dest
     if len(flag.options) > 1:
         entry["names"] = flag.options
@@ -105,6 +105,11 @@ def _flag(flag: Flag) -> dict[str, Any]:
     return entry
 
 
+def _setting(option: str) -> str:
+    """The setting that an option writes, unless it says otherwise."""
+    return option.lstrip("-").replace("-", "_")
+
+
 def _is_plain(value: Any) -> bool:
     """Whether JSON can hold a value."""
     if isinstance(value, list):
@@ -116,13 +121,15 @@ def _is_plain(value: Any) -> bool:
 
 def _leave_out_known_places(facts: dict[str, Any]) -> None:
     """Keep the file small: most flags are registered in one file, and have their default at their field."""
-    for entry in facts["flags"].values():
+    for key, entry in facts["flags"].items():
         owner, _, name = entry.get("field", "").partition(".")
         config = facts["configs"].get(owner)
         if config is not None and name in config["fields"]:
             at = config["fields"][name]["at"]
             if entry.get("default_at") == (f"{config['at'].rpartition(':')[0]}:{at}" if isinstance(at, int) else at):
                 del entry["default_at"]
+        if name and name == (entry.get("dest") or _setting(key)):
+            entry["field"] = owner
         path, _, line = entry["at"].rpartition(":")
         if path == ARGUMENTS:
             entry["at"] = int(line)

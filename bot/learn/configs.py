@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from bot.learn.selfchecks import self_checks
 from bot.learn.source import Definition, Module, SourceTree
 from bot.learn.values import Computed, Reader, fields
 
@@ -29,8 +30,7 @@ def enum_table(reader: Reader) -> dict[str, dict[str, Any]]:
             for statement in node.body:
                 match statement:
                     case ast.Assign(targets=[ast.Name(id=member)], value=value) if not member.startswith("_"):
-                        known = reader.value(module, value)
-                        found[member] = None if isinstance(known, Computed) else known
+                        found[member] = _member_value(reader, module, value, found)
         if found:
             table[name] = {"at": f"{definition.path}:{definition.line}", "members": found}
     return table
@@ -38,6 +38,17 @@ def enum_table(reader: Reader) -> dict[str, dict[str, Any]]:
 
 SKIPPED = "skipped"
 """In place of a validator, for a field that pydantic is told not to check."""
+
+
+def _member_value(reader: Reader, module: Module, node: ast.expr, earlier: dict[str, Any]) -> Any:
+    """A member's value, which may be made of earlier members; None when it is computed."""
+    match node:
+        case ast.Name(id=name) if name in earlier:
+            return earlier[name]
+        case ast.Tuple(elts=items):
+            return [_member_value(reader, module, item, earlier) for item in items]
+    known = reader.value(module, node)
+    return None if isinstance(known, Computed) else known
 
 
 def _config(source: SourceTree, reader: Reader, definition: Definition) -> dict[str, Any]:
@@ -55,11 +66,22 @@ def _config(source: SourceTree, reader: Reader, definition: Definition) -> dict[
         if kinds:
             entry["validators"] = kinds
         found[name] = entry
-    return {
+    table = {
         "at": f"{definition.path}:{definition.line}",
         "extra": _extra(source, reader, definition),
         "fields": found,
     }
+    checks = [check for check in self_checks(reader, definition) if _fields_in(check["when"]) <= set(found)]
+    return {**table, "checks": checks} if checks else table
+
+
+def _fields_in(condition: list[Any]) -> set[str]:
+    """The fields that a condition asks for."""
+    if condition[0] == "field":
+        return {condition[1]}
+    if condition[0] == "value":
+        return set()
+    return {name for part in condition[1:] for name in _fields_in(part)}
 
 
 def _field(reader: Reader, module: Module, statement: ast.AnnAssign) -> dict[str, Any] | None:

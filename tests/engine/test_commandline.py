@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from bot.engine.commandline import UNKNOWN, CommandLine, parse, unread
+from bot.engine.conversion import holds_unknown
 from bot.engine.facts import load
 from bot.provenance import Reason, Word
 
@@ -99,6 +102,8 @@ def test_a_setting(argv: list[str], dest: str, value: object) -> None:
         (["serve", "m", "--speculative-config", '{"method":"MTP"}'], "invalid-value", "MTP"),
         (["serve", "m", "-sc.num-speculative-tokens=3"], "invalid-value", "-sc.num-speculative-tokens=3"),
         (["serve", "m", "--attention-backend", "NOPE"], "invalid-value", "NOPE"),
+        (["serve", "m", "--kv-transfer-config", '{"kv_connector":"X"}'], "invalid-value", "kv_connector"),
+        (["serve", "m", "-cc.mode=3", "-cc.backend=odd"], "invalid-value", "-cc.backend=odd"),
         (["serve", "m", "-sc.method=mtp", "--spec-method", "mtp"], "conflict", "--spec-method mtp"),
         (["serve", "m", "--enable-auto-tool-choice"], "conflict", "--enable-auto-tool-choice"),
         (["serve", "m", "-ac.backend=FLASHINFER", "--attention-backend", "FLASHINFER"], "conflict", "-ac.backend"),
@@ -297,6 +302,59 @@ class TestUnknowns:
 )
 def test_hostile_words_end_in_an_answer(argv: list[str]) -> None:
     assert isinstance(read(*argv), CommandLine)
+
+
+WORDS = st.one_of(
+    st.sampled_from(
+        ["serve", "m", "--config", "f.yaml", "-cc", "--model", "--", "-O", "-O3", "-cc.a", "--seed", "1", "{}", "${N}"]
+    ),
+    st.sampled_from(sorted(FACTS.options)),
+    st.text(max_size=12),
+    st.builds("{}={}".format, st.sampled_from(sorted(FACTS.options)), st.text(max_size=8)),
+    st.builds("--compilation-config.{}={}".format, st.text(max_size=8), st.text(max_size=8)),
+)
+UNKNOWN_WORDS = st.builds(Word, WORDS.map(lambda text: text + "${N}"), symbols=st.just(("N",)), splits=st.booleans())
+ARGVS = st.lists(st.one_of(WORDS.map(Word), WORDS.map(Word), UNKNOWN_WORDS), max_size=8)
+
+
+def check_any_argv(argv: list[Word], text: str) -> None:
+    line = parse(argv, FACTS, {"f.yaml": text})
+    assert set(line.settings) <= {*FACTS.dests, "model"}
+    if any(word.splits for word in argv) and not line.errors:
+        assert line.open
+    for name in line.nested:
+        assert name.partition(".")[0] in line.settings
+
+
+@settings(max_examples=150, deadline=None)
+@given(ARGVS, st.text(max_size=30))
+def test_any_argv_has_an_answer(argv: list[Word], text: str) -> None:
+    check_any_argv(argv, text)
+
+
+@pytest.mark.soak
+@settings(max_examples=50_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(ARGVS, st.text(max_size=60))
+def test_any_argv_has_an_answer_at_length(argv: list[Word], text: str) -> None:
+    check_any_argv(argv, text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(WORDS, max_size=6), st.integers(0, 6))
+def test_an_unknown_never_makes_up_a_value(texts: list[str], at: int) -> None:
+    """Whatever stands for an unquoted unknown, what was printed as known is what comes out with it."""
+    head, tail = ["serve", "m", *texts[:at]], texts[at:]
+    unknown = Word("${N}", symbols=("N",), splits=True)
+    line = parse([*map(Word, head), unknown, *map(Word, tail)], FACTS)
+    if line.errors:
+        return
+    for inserted in ([], ["--seed", "7"], ["--enforce-eager"], ["--no-enforce-eager"]):
+        real = parse([Word(text) for text in (*head, *inserted, *tail)], FACTS)
+        if real.errors:
+            continue
+        for dest, setting in line.settings.items():
+            if not holds_unknown(setting.value):
+                assert real.settings[dest].value == setting.value
 
 
 def test_variables_that_the_release_does_not_read() -> None:

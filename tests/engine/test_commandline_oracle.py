@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.engine.coercion import holds_unknown
 from bot.engine.commandline import CommandLine, parse
+from bot.engine.conversion import holds_unknown
 from bot.engine.facts import Facts, load
 from bot.provenance import Word
 from tests.corpus import CORPUS, needs_corpus

@@ -28,7 +28,7 @@ def learnt() -> dict[str, Any]:
     ("name", "expected"),
     [
         ("--kv-cache-dtype", {"names": ["--kv-cache-dtype", "-k"], "choices": ["auto", "fp8"], "default": "auto"}),
-        ("--share", {"type": "float", "default": 0.9, "field": "CacheConfig.share"}),
+        ("--share", {"type": "float", "default": 0.9, "field": "CacheConfig"}),
         ("--block-size", {"type": "int"}),
         ("--big", {"type": "human_int", "default": 4096}),
         ("--prefix", {"action": "boolean", "default_at": "vllm/engine/arg_utils.py:22"}),
@@ -70,6 +70,47 @@ def test_a_configuration_class(learnt: dict[str, Any]) -> None:
     assert config["fields"]["share"] == {"type": ["float"], "gt": 0, "le": 1, "default": 0.9, "at": 12}
     assert config["fields"]["block_size"]["validators"] == ["nullable"]
     assert learnt["configs"]["VllmConfig"]["fields"]["extra"]["type"] == [["dict", ["str"], ["str"]], "none"]
+
+
+def test_what_a_class_refuses_of_its_own_values() -> None:
+    """Checks over fields are kept, in order, until one may have been changed or the way out is not known."""
+    source = tree(
+        **{
+            "vllm/config/cache.py": FILES["vllm/config/cache.py"]
+            + """
+    def __post_init__(self):
+        if self.cache_dtype == "fp8" and not self.prefix:
+            raise ValueError("fp8 needs prefix")
+        assert self.big <= 4096, "too big"
+        self.share = 1
+        if self.share > 2:
+            raise ValueError("changed before")
+        if self.names:
+            return
+        if self.big == 1:
+            raise ValueError("guarded")
+        if ask(self):
+            return
+        if self.big == 2:
+            raise ValueError("behind an unknown way out")
+"""
+        }
+    )
+    checks = learn(source, "1.0")["configs"]["CacheConfig"]["checks"]
+    assert [check["text"] for check in checks] == ["fp8 needs prefix", "too big", "guarded"]
+    assert checks[0]["when"] == [
+        "and",
+        ["==", ["field", "cache_dtype"], ["value", "fp8"]],
+        ["not", ["field", "prefix"]],
+    ]
+    assert checks[2]["when"][1] == ["not", ["field", "names"]]
+
+
+def test_members_that_are_made_of_members() -> None:
+    source = tree(
+        **{"vllm/config/vllm.py": FILES["vllm/config/vllm.py"].replace("O1 = 1", "O1 = 1\n    BOTH = (O0, O1)")}
+    )
+    assert learn(source, "1.0")["enums"]["Level"]["members"]["BOTH"] == [0, 1]
 
 
 def test_levels_lists_and_enums(learnt: dict[str, Any]) -> None:
