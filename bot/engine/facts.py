@@ -19,6 +19,9 @@ SCHEMA = 1
 ARGUMENTS = "vllm/engine/arg_utils.py"
 """The file of a flag's place that is given as a line only."""
 
+VARIABLES = "vllm/envs.py"
+"""The same of an environment variable's."""
+
 Type = list[Any]
 """Alternatives, each a word (`"int"`) or a list (`["list", TYPE]`); see `bot.learn.values`."""
 
@@ -197,10 +200,7 @@ class Facts:
     @cached_property
     def environment(self) -> Mapping[str, Fact]:
         """The variables that the release reads, with the default where it is a literal."""
-        return {
-            name: Fact(entry.get("default"), "vllm/envs.py", entry["line"], "" if "default" in entry else "computed")
-            for name, entry in self.raw["environment"].items()
-        }
+        return {name: _variable(entry) for name, entry in self.raw["environment"].items()}
 
     @property
     def anchors(self) -> Mapping[str, Any]:
@@ -244,6 +244,11 @@ def _default_place(entry: Mapping[str, Any], dest: str, configs: Mapping[str, An
     owner, _, name = _qualified(entry, dest).partition(".")
     config = configs[owner]
     return _at(config["fields"][name]["at"], place(config["at"])[0])
+
+
+def _variable(entry: Mapping[str, Any]) -> Fact:
+    path, line = place(entry["at"]) if "at" in entry else (VARIABLES, entry["line"])
+    return Fact(entry.get("default"), path, line, "" if "default" in entry else "computed")
 
 
 def _default(entry: Mapping[str, Any], path: str, line: int) -> Fact:

@@ -1,8 +1,9 @@
-"""The environment variables that a release reads through `vllm/envs.py`."""
+"""The environment variables that a release reads: through `vllm/envs.py`, and past it."""
 
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 from bot.learn.source import SourceError, SourceTree, statements
@@ -10,9 +11,14 @@ from bot.learn.values import Computed, Reader
 
 PATH = "vllm/envs.py"
 
+_READ_DIRECTLY = re.compile(r"""(?:environ(?:\.\w+)?|getenv)\s*[\[(]\s*["'](VLLM_[A-Z0-9_]+)["']""")
+
 
 def variables(source: SourceTree, reader: Reader) -> dict[str, dict[str, Any]]:
-    """Name → line, and the declared default where it is a literal. Raises `SourceError`."""
+    """Name → line in `vllm/envs.py` and the declared default where it is a literal, else the place.
+
+    Raises `SourceError`.
+    """
     module = source.at(PATH)
     found = source.resolve(module, "environment_variables")
     if found is None or not isinstance(found.node, ast.Dict):
@@ -30,4 +36,10 @@ def variables(source: SourceTree, reader: Reader) -> dict[str, dict[str, Any]]:
             if not isinstance(default, Computed):
                 entry["default"] = default
             table[key.value] = entry
+    for path in source.paths:
+        text = source.read(path) or ""
+        if "VLLM_" not in text:
+            continue
+        for match in _READ_DIRECTLY.finditer(text):
+            table.setdefault(match[1], {"at": f"{path}:{text.count(chr(10), 0, match.start()) + 1}"})
     return dict(sorted(table.items()))

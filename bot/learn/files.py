@@ -36,7 +36,8 @@ def folder(root: Path) -> SourceTree:
             return None
         return file.read_text(encoding="utf-8", errors="replace")
 
-    return SourceTree(read)
+    modules = sorted(path.relative_to(root).as_posix() for path in (root / "vllm").rglob("*.py"))
+    return SourceTree(read, modules)
 
 
 def sdist(path: Path) -> SourceTree:
@@ -59,7 +60,7 @@ def sdist(path: Path) -> SourceTree:
                     texts[name] = stream.read().decode("utf-8", errors="replace")
     except (tarfile.TarError, EOFError, OSError) as error:
         raise SourceError(f"{path}: not a readable archive ({error})") from error
-    return SourceTree(texts.get)
+    return SourceTree(texts.get, sorted(name for name in texts if name.endswith(".py")))
 
 
 def dump(facts: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ defines it, as the interpreter would find it at run time (the branch for type ch
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 MAX_IMPORT_STEPS = 32
@@ -56,10 +56,15 @@ class Module:
 
 
 class SourceTree:
-    """The files of a release. `read` gives the text of a path relative to the tree (`vllm/envs.py`), or None."""
+    """The files of a release.
 
-    def __init__(self, read: Callable[[str], str | None]) -> None:
+    `read` gives the text of a path relative to the tree (`vllm/envs.py`), or None; `paths` are all its modules, and
+    may be empty where a tree cannot be listed.
+    """
+
+    def __init__(self, read: Callable[[str], str | None], paths: Iterable[str] = ()) -> None:
         self.read = read
+        self.paths = tuple(paths)
         self._modules: dict[str, Module | None] = {}
 
     def module(self, name: str) -> Module | None:

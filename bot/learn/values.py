@@ -268,7 +268,7 @@ class Reader:
             if self.is_config(found):
                 self.configs[found.name] = found
                 return [["config", found.name]]
-            if any(getattr(base, "id", "") == "dict" for _, node in self.ancestry(found) for base in node.bases):
+            if any(_is_dict(base) for _, node in self.ancestry(found) for base in node.bases):
                 return ["dict"]
             return [["class", found.name]]
         if isinstance(found.node, ast.expr):
@@ -280,6 +280,11 @@ def _item(reader: Reader, module: Module, part: ast.expr, depth: int) -> Any:
     if isinstance(part, ast.Constant) and part.value is ...:
         return "..."
     return reader.type(module, part, depth + 1)
+
+
+def _is_dict(base: ast.expr) -> bool:
+    origin = base.value if isinstance(base, ast.Subscript) else base
+    return isinstance(origin, ast.Name) and origin.id == "dict"
 
 
 def _decorated(node: ast.ClassDef) -> bool:

@@ -28,6 +28,13 @@ def test_a_release_file_is_small_and_complete(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", releases())
+def test_a_release_file_has_every_anchor(version: str) -> None:
+    """After a change of the list of anchors, the release files are to be made anew (`bot learn`)."""
+    wanted = json.loads((RELEASES.parent / "anchors.json").read_text(encoding="utf-8"))
+    assert set(load(version).anchors) == set(wanted)
+
+
+@pytest.mark.parametrize("version", releases())
 def test_every_fact_has_a_place(version: str) -> None:
     facts = load(version)
     for flag in facts.flags.values():

@@ -170,4 +170,5 @@ ENTRYPOINT ["x"]
 
 def tree(**changed: str) -> SourceTree:
     """The release, with other text for some files: `tree(**{"vllm/envs.py": "…"})`."""
-    return SourceTree({**FILES, **changed}.get)
+    files = {**FILES, **changed}
+    return SourceTree(files.get, sorted(name for name in files if name.endswith(".py")))

@@ -123,6 +123,13 @@ def test_the_environment(learnt: dict[str, Any]) -> None:
     assert learnt["environment"] == {"VLLM_CACHE": {"line": 9}, "VLLM_PORT": {"line": 8, "default": None}}
 
 
+def test_variables_that_are_read_past_the_table_count() -> None:
+    source = tree(**{"vllm/x.py": "import os\n\nos.environ.get('VLLM_SIDE', '1'), os.getenv(\n  'VLLM_DOOR')\n"})
+    variables = learn(source, "1.0")["environment"]
+    assert variables["VLLM_SIDE"] == {"at": "vllm/x.py:3"}
+    assert variables["VLLM_DOOR"] == {"at": "vllm/x.py:3"}
+
+
 def test_rules_entrypoint_and_conflicts(learnt: dict[str, Any]) -> None:
     rules = learnt["rules"]
     assert (rules["level"], rules["model_option"], rules["config_mapping"]) == ("--optimization-level", "moved", "json")
