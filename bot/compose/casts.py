@@ -98,7 +98,6 @@ SERVICE_CASTS: dict[str, Cast] = {
     ),
     **dict.fromkeys(("cpu_percent", "cpus"), _FLOAT_CAST),
     **dict.fromkeys(("init", "oom_kill_disable", "privileged", "read_only", "stdin_open", "tty"), _BOOLEAN),
-    "configs": _items(mode=_INTEGER),
     "deploy": _map(
         replicas=_INTEGER,
         update_config=_ROLLOUT,
@@ -109,7 +108,6 @@ SERVICE_CASTS: dict[str, Cast] = {
     "healthcheck": _map(retries=_INTEGER, disable=_BOOLEAN),
     "ports": _items(target=_INTEGER),
     "scale": _INTEGER,
-    "secrets": _items(mode=_INTEGER),
     "ulimits": Cast(None, {"*": Cast(to_integer, {"hard": _INTEGER, "soft": _INTEGER})}),
     "volumes": _items(read_only=_BOOLEAN, volume=_map(nocopy=_BOOLEAN)),
 }

@@ -36,7 +36,7 @@ class Documents:
             self._texts[path] = self._read(path)
         found = self._texts[path]
         if isinstance(found, Fault):
-            raise found
+            raise found.again()
         return found
 
     def _read(self, path: str) -> SourceText | Fault | None:
@@ -65,15 +65,15 @@ class Documents:
                 self._documents[path] = fault
         found = self._documents[path]
         if isinstance(found, Fault):
-            raise found
+            raise found.again()
         return found
 
     def _parse(self, path: str) -> list[Document]:
         source = self.text(path)
         if source is None:
             if self.tree.is_directory(path):
-                raise Fault("not-found", f"read {self.shown(path)}: is a directory", path=path)
-            raise Fault("not-found", f"open {self.shown(path)}: no such file or directory", path=path)
+                raise Fault("not-found", f"read {self.shown(path)}: is a directory")
+            raise Fault("not-found", f"open {self.shown(path)}: no such file or directory")
         return read_documents(source, self.shown(path))
 
     def locate(self, directory: str, path: str) -> str:

@@ -21,3 +21,7 @@ class Fault(Exception):
         self.path = path
         self.line = line
         self.field = field
+
+    def again(self) -> Fault:
+        """The same fault, to be raised and located once more."""
+        return Fault(self.kind, self.message, path=self.path, line=self.line, field=self.field)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.compose import checks
 from bot.compose.canonical import canonical, with_defaults
 from bot.compose.casts import NO_CAST, SERVICE_CASTS
+from bot.compose.checks import most_specific
 from bot.compose.faults import Fault
 from bot.compose.fill import fill, scalars
 from bot.compose.merge import deduplicate, merge
@@ -45,6 +45,10 @@ class Layer(Protocol):
     def value(self, name: str, scopes: Scopes) -> Value:
         """The value of the field, or `MISSING`. Raises `Fault`."""
 
+    @property
+    def file(self) -> str:
+        """The file that has the last word."""
+
     def fields(self) -> Iterator[str]:
         """The fields that it may have, some perhaps twice."""
 
@@ -64,6 +68,10 @@ class Declared:
     scope: Scope
     base: Layer | None = None
     cleared: tuple[Path, ...] = ()
+
+    @property
+    def file(self) -> str:
+        return self.node.source.path
 
     def fields(self) -> Iterator[str]:
         if self.base:
@@ -103,6 +111,10 @@ class Loaded:
     checked: bool = True
     included: Scope | None = None
 
+    @property
+    def file(self) -> str:
+        return self.documents[-1].file
+
     def fields(self) -> Iterator[str]:
         if self.base:
             yield from self.base.fields()
@@ -138,9 +150,25 @@ class Loaded:
             return state
         state = deduplicate(state, name, owner)
         if self.checked:
-            validate(state, name, self.owner)
+            self._validate(state, name, document.file)
         state = canonical(name, state, owner)
         return deduplicate(state, name, owner)
+
+    def _validate(self, value: Value, name: str, file: str) -> None:
+        """Raises `Refused` when the schema refuses the field."""
+        path = ("services", self.owner)
+        check = SERVICE_FIELDS.get(name)
+        if check is None:
+            if not name.startswith("x-"):
+                unknown = [one for one in dict.fromkeys(self.fields()) if is_unknown(one)]
+                listed = ", ".join(f"'{one}'" for one in unknown)
+                message = f"{'.'.join(path)} additional properties {listed} not allowed"
+                raise Refused(message, (*path, unknown[0]), len(path) + 1, file)
+            return
+        failures = check.failures(value, (*path, name))
+        if failures:
+            worst = most_specific(failures)
+            raise Refused(str(worst), worst.path, worst.depth, file)
 
     def _as_included(self, state: Value, name: str, owner: str, scopes: Scopes) -> Value:
         """Included files get their defaults, and the values of bare names, where they are included."""
@@ -170,28 +198,18 @@ def _without(value: Value, path: Path) -> Value:
     return kept if below is MISSING else {**kept, path[0]: below}
 
 
-def validate(value: Value, name: str, service: str) -> None:
-    """Raises `Fault` when the schema refuses the field."""
-    path = ("services", service)
-    check = SERVICE_FIELDS.get(name)
-    if check is None:
-        if name.startswith("x-"):
-            return
-        failures = [checks.Failure(path, f"additional properties '{name}' not allowed", len(path) + 1)]
-    else:
-        failures = check.failures(value, (*path, name))
-    if failures:
-        worst = checks.most_specific(failures)
-        where = (*worst.path, name) if worst.path == path else worst.path
-        raise Refused(str(worst), where, worst.depth)
+def is_unknown(name: str) -> bool:
+    """Whether a service has no such field."""
+    return name not in SERVICE_FIELDS and not name.startswith("x-")
 
 
 class Refused(Fault):
-    """The schema refuses a value. `depth` ranks it among others: Docker Compose shows the deepest."""
+    """The schema refuses a value, after `file` was read. `depth` ranks it: Docker Compose shows the deepest."""
 
-    def __init__(self, message: str, where: tuple[str, ...], depth: int) -> None:
+    def __init__(self, message: str, where: tuple[str, ...], depth: int, file: str) -> None:
         super().__init__("schema", message, field=where)
         self.depth = depth
+        self.file = file
 
 
 @dataclass(slots=True)

@@ -26,12 +26,16 @@ _UNPRINTED = frozenset({"environment", "env_file", "label_file", "extends"})
 _ESSENTIAL = frozenset({"image", "entrypoint", "command", "environment", "env_file", "volumes", "extends", "profiles"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
-    """A field: its canonical value, and what Compose prints for it (`MISSING` for nothing)."""
+    """A field: its canonical value, and what Compose prints for it (`MISSING` for nothing).
+
+    `derived` keeps what else was made of the value, so that it is made once.
+    """
 
     value: Value
     printed: Value
+    derived: Any = None
 
 
 @dataclass(slots=True)
@@ -43,24 +47,28 @@ class Resolved:
 
     name: str
     plan: Plan
-    values: dict[str, Value]
+    answers: dict[str, Answer]
     config: dict[str, Any]
     faults: list[Fault] = field(default_factory=list)
     usable: bool = True
+
+    def value(self, name: str) -> Value:
+        """The canonical value of a field, None when it is not set."""
+        answer = self.answers.get(name)
+        return None if answer is None else answer.value
 
 
 class Plan:
     """The fields of one service."""
 
     def __init__(
-        self, documents: Documents, name: str, layers: list[Layer], directory: str, last_file: str, position: Position
+        self, documents: Documents, name: str, layers: list[Layer], directory: str, position: Position
     ) -> None:
         self._documents = documents
         self._directory = directory
         self.place = (position.path, position.line)
         self._name = name
         self.layer = layers[0] if len(layers) == 1 and isinstance(layers[0], Loaded) else Loaded(name, tuple(layers))
-        self._file = last_file
         self._fields = [name for name in dict.fromkeys(self.layer.fields()) if name != "extends"]
         self._names = {name: _names(name, self.layer) for name in self._fields}
         self._fixed: Resolved | None = None
@@ -84,10 +92,11 @@ class Plan:
     def resolve(self, scopes: Scopes) -> Resolved:
         """The service in this environment."""
         fixed = self._fixed or self._resolve_fixed(scopes)
-        answer = Resolved(self._name, self, dict(fixed.values), dict(fixed.config), list(fixed.faults), fixed.usable)
+        answer = Resolved(self._name, self, dict(fixed.answers), dict(fixed.config), list(fixed.faults), fixed.usable)
         for name in self._varying:
             self._add(answer, name, self._answer(name, scopes))
-        answer.faults.sort(key=lambda fault: -fault.depth if isinstance(fault, Refused) else 0)
+        if answer.faults:
+            answer.faults.sort(key=lambda fault: -fault.depth if isinstance(fault, Refused) else 0)
         return answer
 
     def _resolve_fixed(self, scopes: Scopes) -> Resolved:
@@ -103,7 +112,7 @@ class Plan:
             answer.faults.append(found)
             answer.usable = answer.usable and name not in _ESSENTIAL
         elif found.value is not MISSING:
-            answer.values[name] = found.value
+            answer.answers[name] = found
             if found.printed is not MISSING:
                 answer.config[name] = found.printed
 
@@ -137,7 +146,7 @@ class Plan:
     def _located(self, fault: Fault, name: str) -> Fault:
         """The fault with its file and line, and in Compose's words for the file."""
         if isinstance(fault, Refused) and not fault.path:
-            fault.message = f"validating {self._documents.shown(self._file)}: {fault.message}"
+            fault.message = f"validating {self._documents.shown(fault.file)}: {fault.message}"
         if not fault.path:
             path = fault.field[2:] if fault.field[:1] == ("services",) else ()
             found = self.line(path or (name,)) or self.line((name,))

@@ -5,6 +5,7 @@ Each printer turns a canonical value into JSON data. Empty values are left out w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from bot.compose.casts import to_boolean, to_float, to_integer64
@@ -26,6 +27,10 @@ class Unprintable(ValueError):
         self.path = path
 
 
+class Unsupported(Exception):
+    """A value that Compose accepts and cannot print."""
+
+
 def present(field: str, value: Value, service: str) -> Value:
     """What Compose prints for a field, `MISSING` when it prints nothing. Raises `Fault`."""
     printer = _FIELDS.get(field)
@@ -33,6 +38,8 @@ def present(field: str, value: Value, service: str) -> Value:
         return MISSING
     try:
         printed = printer(value)
+    except Unsupported as error:
+        raise Fault("invalid", str(error), field=("services", service, field)) from None
     except Unprintable as error:
         message = f"'services[{service}].{field}{error.path}' {error.message}"
         where = tuple(part for part in f"{field}{error.path}".replace("[", ".").replace("]", "").split(".") if part)
@@ -97,6 +104,8 @@ def _integer(value: Value) -> Value:
 
 def _float(value: Value) -> Value:
     number = to_float(value) if isinstance(value, str) else value or 0
+    if not math.isfinite(number):
+        raise Unsupported(f"json: unsupported value: {go_text(float(number))}")
     rounded = round_to_float32(float(number))
     return int(rounded) if rounded == int(rounded) else rounded
 

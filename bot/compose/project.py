@@ -13,9 +13,10 @@ from bot.compose.documents import Documents
 from bot.compose.environment import QuestionScopes, default_files, project_environment
 from bot.compose.faults import Fault
 from bot.compose.fill import fill
-from bot.compose.layers import Names
+from bot.compose.layers import Names, line_in
 from bot.compose.model import ComposeError, Project, Service
 from bot.compose.plan import Plan, Resolved
+from bot.compose.scalars import go_quoted
 from bot.compose.sections import resolve_sections
 from bot.compose.services import build_service
 from bot.compose.structure import Builder, Structure
@@ -88,6 +89,8 @@ def _resolve(
 ) -> Project:
     name, named = _name_from_environment(variables)
     structure, plans = _structure(documents, files, place, variables)
+    if named and normal_name(name) != name:
+        faults.append((Fault("invalid", f"invalid project name {go_quoted(name)}: {_NAME_RULE}"), None))
     if not named:
         name = _name_from_files(structure, documents, place, variables, faults) or name
     variables.setdefault("COMPOSE_PROJECT_NAME", name)
@@ -110,10 +113,12 @@ def _resolve(
     check_consistency(documents, resolved, selected, sections, structure, faults)
     services: dict[str, Service] = {}
     for service, answer in resolved.items():
-        built = build_service(documents, answer, structure, scopes, place, service in selected, read)
-        faults += [(fault, service) for fault in built.faults]
-        if built.service is not None:
-            services[service] = built.service
+        try:
+            position = structure.positions[service]
+            services[service], further = build_service(documents, answer, position, scopes, place, service in selected)
+            read.update(further)
+        except Fault as fault:
+            faults.append((fault, service))
     if not structure.services and not faults:
         faults.append((Fault("no-services", "no services", path=files[0], line=None), None))
     read.update(structure.files)
@@ -134,7 +139,7 @@ def _structure(
             continue
     structure = Builder(documents, scopes, place).build(files)
     plans = {
-        name: Plan(documents, name, layers, place, files[-1], structure.positions[name])
+        name: Plan(documents, name, layers, place, structure.positions[name])
         for name, layers in structure.services.items()
     }
     names = Names({scope: tuple(found) for scope, found in structure.names.items()})
@@ -153,6 +158,8 @@ def _faults_beside(structure: Structure, scopes: QuestionScopes) -> list[tuple[F
             try:
                 layer.value(field, scopes)
             except Fault as fault:
+                if not fault.path:
+                    fault.path, fault.line = line_in(layer.nodes(field), fault.field[3:]) or (layer.file, 1)
                 found.append((fault, None))
     for name, node, scope in structure.extensions:
         try:
@@ -187,6 +194,10 @@ def _name_from_files(
     return normal_name(directory) or DEFAULT_NAME
 
 
+_NAME_RULE = (
+    "must consist only of lowercase alphanumeric characters, hyphens, and underscores"
+    " as well as start with a letter or number"
+)
 DEFAULT_NAME = "proj"
 """The name of a project in the root of a repository whose own directory is not known."""
 

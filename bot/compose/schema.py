@@ -243,7 +243,7 @@ SERVICE_FIELDS: dict[str, Check] = {
     "networks": Either((_DISTINCT, _map(_NAME, Either((_ATTACHMENT, _typed("null"))), closed=True))),
     "oom_kill_disable": FLAG,
     "oom_score_adj": Either((TEXT, Between(-1000, 1000))),
-    "pid": _typed("string", "null"),
+    "pid": TEXT,
     "pids_limit": NUMBER,
     "platform": TEXT,
     "ports": ListOf(Either((_typed("number"), TEXT, _PORT)), distinct=True),

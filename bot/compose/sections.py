@@ -32,7 +32,6 @@ def resolve_sections(structure: Structure, scopes: Scopes, documents: Documents,
             _locate(fault, name, structure)
             faults.append((fault, None))
             found[name] = None
-    _check_name(structure, documents, faults)
     return found
 
 
@@ -78,13 +77,3 @@ def _check_source(name: str, key: str, item: dict[str, Value]) -> None:
     if len(given) > 1:
         message = f"{name}.{key}: {'|'.join(sources)} attributes are mutually exclusive"
         raise Fault("invalid", message, field=(name, key))
-
-
-def _check_name(structure: Structure, documents: Documents, faults: Faults) -> None:
-    if structure.name is None:
-        return
-    node, _ = structure.name
-    value = getattr(node, "value", None)
-    if not isinstance(value, str):
-        message = f"validating {documents.shown(node.source.path)}: name must be a string"
-        faults.append((Fault("schema", message, path=node.source.path, line=node.line), None))

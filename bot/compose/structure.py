@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 
 from bot.compose.casts import NO_CAST, TOP_LEVEL_CASTS
@@ -85,16 +85,18 @@ class Builder:
                 for document in documents:
                     self._document(document, path, group, into)
             except Fault as fault:
+                if not fault.path and group.stack:
+                    raise  # an included file that is not there is a fault of the `include`
                 self._report(fault, None, path)
         if not count and not self.structure.faults:
-            self._report(Fault("no-services", "empty compose file", path=files[0]), None, files[0])
+            self._report(Fault("no-services", "empty compose file", line=1), None, files[0])
 
     def _document(self, document: Document, path: str, group: _Group, into: Structure) -> None:
         root = document.root
         if not isinstance(root, Mapping):
             raise Fault("schema", "top-level object must be a mapping", path=path, line=root.line)
         local = Structure()
-        self._services(root, document, path, group, local)
+        self._services(root, document, path, group, local, into.services)
         imported = self._includes(root, path, group, local)
         self._top_level(root, path, group, into)
         for name, layers in local.services.items():
@@ -123,6 +125,11 @@ class Builder:
                 into.positions.pop(name, None)
 
     def _top_level(self, root: Mapping, path: str, group: _Group, into: Structure) -> None:
+        for name in ("version", "name"):
+            node = root.entries.get(name)
+            if isinstance(node, Scalar) and not isinstance(node.value, str):
+                message = f"validating {self._documents.shown(path)}: {name} must be a string"
+                self._report(Fault("schema", message, path=path, line=node.line), None, path)
         if "name" in root.entries:
             into.name = (root.entries["name"], group.scope)
         for name, node in root.entries.items():
@@ -134,7 +141,10 @@ class Builder:
 
     # Services, and what they extend.
 
-    def _services(self, root: Mapping, document: Document, path: str, group: _Group, into: Structure) -> None:
+    def _services(
+        self, root: Mapping, document: Document, path: str, group: _Group, into: Structure, before: Container[str]
+    ) -> None:
+        """The services of a document. One without a value changes nothing in a service that was there `before`."""
         node = root.entries.get("services")
         if node is None:
             return
@@ -143,6 +153,8 @@ class Builder:
         for name, service in node.entries.items():
             line = node.lines[name]
             try:
+                if _is_null(service) and name in before:
+                    continue
                 if not isinstance(service, Mapping):
                     where = f"validating {self._documents.shown(path)}: " if _is_null(service) else ""
                     raise Fault("schema", f"{where}services.{name} must be a mapping", path=path, line=line)

@@ -64,12 +64,16 @@ def _sections(spec: str) -> list[str]:
 
 
 def _is_path(source: str) -> bool:
-    return (source[:1] in (".", "/", "~") and bool(source)) or source.startswith("\\\\") or is_windows_path(source)
+    return (source[:1] in (".", "/", "~") and bool(source)) or source.startswith("\\\\") or _has_drive(source)
+
+
+def _has_drive(source: str) -> bool:
+    return source[1:2] == ":" and source[:1].isalpha()
 
 
 def is_windows_path(path: str) -> bool:
-    """Whether a path begins with a drive letter."""
-    return path[1:2] == ":" and path[:1].isalpha()
+    """Whether a path begins with a drive letter and a separator."""
+    return path[1:3] in (":/", ":\\") and path[:1].isalpha()
 
 
 def canonical_volume(value: Value) -> Value:
