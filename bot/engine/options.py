@@ -204,7 +204,7 @@ class _Reader:
                 groups.append([token])
             previous = token
         for group in groups:
-            text = " ".join(token.written for token in group)
+            text = " ".join(dict.fromkeys(token.written for token in group))
             unknown = group[0].text.startswith("-") and group[0].text != "--"
             self.read.errors.append(
                 EngineError(

@@ -83,6 +83,7 @@ def test_a_setting(argv: list[str], dest: str, value: object) -> None:
         (["serve", "m", "--nope"], "unknown-flag", "--nope"),
         (["serve", "m", "--nope", "x"], "unknown-flag", "--nope x"),
         (["serve", "m", "-tp2"], "unknown-flag", "-tp2"),
+        (["serve", "m", "-zz.mode", "3"], "unknown-flag", "-zz.mode 3"),
         (["serve", "m", "--disable-prefix-caching"], "unknown-flag", "--disable-prefix-caching"),
         (["serve", "m", "--kv-cache", "fp8"], "ambiguous-flag", "--kv-cache"),
         (["serve", "m", "--max-model-len"], "missing-value", "--max-model-len"),
