@@ -49,6 +49,7 @@ class ReadFact:
     argument: str
     inherited: bool
     line: int
+    after_source: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ class _Walker:
         self.copies: dict[str, set[str]] = {}
         self.functions: dict[str, Function] = {}
         self.walked: set[str] = set()
+        self.sourced = False
 
     # --- commands ---------------------------------------------------------------------------------------------
 
@@ -216,6 +218,8 @@ class _Walker:
             self.body_of(self.functions[name])
         elif name in ("[", "test"):
             self._bracket(words[1:], node.line)
+        elif name in ("source", "."):
+            self.sourced = True
         elif name == "read":
             for word in words[1:]:
                 if word.constant and _NAME.fullmatch(word.constant):
@@ -379,8 +383,6 @@ class _Walker:
         if _NAME.fullmatch(part.name) and not part.names:
             argument = part.argument.text if part.argument is not None else ""
             self._read(part.name, "#" if part.length else part.operator, argument, part.line)
-            if part.operator in (":+", "+"):
-                self._compare(self._origin_of(part.name), "set", part.line)
         for word in (part.argument, part.second):
             if word is not None:
                 self.word(word)
@@ -388,7 +390,7 @@ class _Walker:
             self._write(part.name)
 
     def _read(self, name: str, operator: str, argument: str, line: int) -> None:
-        self.reads.append(ReadFact(name, operator, argument, name not in self.set, line))
+        self.reads.append(ReadFact(name, operator, argument, name not in self.set, line, self.sourced))
 
     def _expression(self, word: Word, line: int) -> None:
         self.word(word)

@@ -57,6 +57,7 @@ class Read:
 
     `inherited` says that the value asked for came from the container's environment (or would have: the
     script itself had not set the variable when it was read): only such a variable can be a seam.
+    `after_source` says that another script was sourced before, which may have set it.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Read:
     argument: str
     inherited: bool
     position: Position
+    after_source: bool = False
 
 
 @dataclass(frozen=True, slots=True)

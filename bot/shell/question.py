@@ -171,7 +171,7 @@ class _Question:
         for (_, text), source in self.sources.items():
             found = facts(text)
             reads.extend(
-                Read(one.name, one.operator, one.argument, one.inherited, source.position(one.line))
+                Read(one.name, one.operator, one.argument, one.inherited, source.position(one.line), one.after_source)
                 for one in found.reads
             )
             comparisons.extend(Comparison(one.name, one.value, source.position(one.line)) for one in found.comparisons)
