@@ -75,9 +75,8 @@ class OptionTable:
         """How argparse understands a word; None for a plain argument."""
         if not text or text[0] != "-":
             return None
-        flag = self.exact.get(text)
-        if flag is not None:
-            return _Option(flag, text, None)
+        if text in self.exact:
+            return _Option(self.exact[text], text, None)
         if len(text) == 1:
             return None
         name, equals, explicit = text.partition("=")
@@ -124,22 +123,26 @@ class _Reader:
 
     def classify(self) -> None:
         """`O` an option, `A` an argument, `-` the two dashes, `?` a place where anything may stand."""
+        kinds, options, exact = self.kinds, self.options, self.table.exact
         only_arguments = False
         for token in self.tokens:
+            text = token.text
             option = None
             if token.open:
                 kind = "?"
-            elif only_arguments or not token.text.startswith("-"):
+            elif only_arguments or not text or text[0] != "-":
                 kind = "A"
-            elif token.text == "--":
+            elif text in exact:
+                kind, option = "O", _Option(exact[text], text, None)
+            elif text == "--":
                 kind, only_arguments = "-", True
-            elif token.symbols and "${" in token.text.partition("=")[0]:
+            elif token.symbols and "${" in text.partition("=")[0]:
                 kind = "?"
             else:
-                option = self.table.option(token.text)
+                option = self.table.option(text)
                 kind = "A" if option is None else "O"
-            self.kinds.append(kind)
-            self.options.append(option)
+            kinds.append(kind)
+            options.append(option)
 
     def run(self) -> Read:
         index, count = 0, len(self.tokens)
@@ -255,17 +258,20 @@ class _Reader:
                 self.error("conflict", token, f"{name} prints the help, and the server does not start")
             self.read.occurrences.append(Occurrence(flag, name, token, []))
             return stop
-        wanted = 1 if flag.nargs is None or flag.nargs == "?" else flag.nargs
-        most = len(self.tokens) if wanted == "+" else wanted
+        nargs, kinds = flag.nargs, self.kinds
+        if nargs is None and stop < len(kinds) and kinds[stop] == "A":
+            self.read.occurrences.append(Occurrence(flag, name, token, [self.tokens[stop]]))
+            return stop + 1
+        most = 1 if nargs is None or nargs == "?" else len(kinds) if nargs == "+" else nargs
         assert isinstance(most, int)
         values: list[Token] = []
-        while stop < len(self.tokens) and len(values) < most and self.kinds[stop] in "A?":
+        while stop < len(kinds) and len(values) < most and kinds[stop] in "A?":
             value = self.tokens[stop]
-            if self.kinds[stop] == "?" and (values or not value.text):
+            if kinds[stop] == "?" and (values or not value.text):
                 break
             values.append(value)
             stop += 1
-        opened = self.kinds[stop - 1] == "?" or (len(values) > 1 and any(v.text.startswith("${") for v in values))
+        opened = kinds[stop - 1] == "?" or (len(values) > 1 and any(v.text.startswith("${") for v in values))
         missing = not values if flag.nargs in (None, "+") else isinstance(flag.nargs, int) and len(values) < flag.nargs
         if missing and stop < len(self.tokens) and self.kinds[stop] == "?":
             values, missing = [self.tokens[stop]], False

@@ -80,8 +80,12 @@ def tokens_of(argv: Sequence[Word]) -> list[Token]:
     tokens = []
     for word in argv:
         text = word.text
-        tokens.append(Token(text, word.because, text, word.symbols, word.splits and _all_unknown(word)))
-        if word.splits and not _all_unknown(word):
+        if not word.symbols and not word.splits:
+            tokens.append(Token(text, word.because, text))
+            continue
+        whole = _all_unknown(word)
+        tokens.append(Token(text, word.because, text, word.symbols, word.splits and whole))
+        if word.splits and not whole:
             tokens.append(Token("", word.because, text, word.symbols, open=True))
     return tokens
 
