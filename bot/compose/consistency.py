@@ -123,6 +123,8 @@ def _check_service(
     _check_container_name(service, faults)
     _check_health(service, faults)
     _check_mounts(service, faults)
+    _check_develop(service, faults)
+    _check_limits(service, faults)
 
 
 def _references(config: Mapping[str, Value]) -> Iterator[tuple[str, str, list[str]]]:
@@ -161,6 +163,40 @@ def _check_mounts(service: Resolved, faults: Faults) -> None:
         if mount.get("type") == "bind" and not mount.get("source"):
             message = 'invalid mount config for type "bind": field Source must not be empty'
             _add(faults, service, "volumes", message)
+    tmpfs = [target.split(":")[0] for target in service.config.get("tmpfs", ())]
+    volumes = [mount.get("target", "") for mount in service.config.get("volumes", ())]
+    mounted: dict[str, str] = {}
+    for field, targets in (("tmpfs", tmpfs), ("volumes", volumes)):
+        for index, target in enumerate(targets):
+            here = f"services.{service.name}.{field}[{index}]"
+            first = mounted.setdefault(target, here)
+            if first != here:
+                _add(faults, service, field, f"{here}: target {target} already mounted as {first}")
+
+
+_TWO_WAYS = (
+    ("cpus", "limits", "cpus"),
+    ("mem_limit", "limits", "memory"),
+    ("mem_reservation", "reservations", "memory"),
+    ("pids_limit", "limits", "pids"),
+)
+"""Fields of a service that say the same as one of its `deploy.resources`."""
+
+
+def _check_limits(service: Resolved, faults: Faults) -> None:
+    resources = service.config.get("deploy", {}).get("resources", {})
+    for field, kind, name in _TWO_WAYS:
+        if field in service.config and kind in resources and resources[kind].get(name) != service.config[field]:
+            other = f"deploy.resources.{kind}.{name}"
+            message = f"services.{service.name}: can't set distinct values on '{field}' and '{other}'{_PROJECT}"
+            _add(faults, service, field, message)
+
+
+def _check_develop(service: Resolved, faults: Faults) -> None:
+    for rule in service.config.get("develop", {}).get("watch", ()):
+        if rule.get("action") not in ("rebuild", "restart") and not rule.get("target"):
+            message = f"services.{service.name}.develop.watch: target is required for non-rebuild actions{_PROJECT}"
+            _add(faults, service, "develop", message)
 
 
 def _dependency_cycle(services: Mapping[str, Resolved]) -> list[str] | None:

@@ -156,7 +156,7 @@ class Container:
                 message = f"label file {shown} not found: stat {shown}: no such file or directory"
                 raise self._at(Fault("not-found", message), "label_file", str(index))
             try:
-                dotenv.parse(source.text, self._variables.get, values)
+                dotenv.parse(source.text, lambda _name: None, values)
             except dotenv.BadEnvironmentFile as error:
                 raise Fault("not-yaml", f"failed to read {shown}: {error}", path=path, line=error.line) from None
         return values

@@ -25,6 +25,8 @@ def merge(base: Value, over: Value, field: str, owner: str) -> Value:
     rule = _RULES.get(field)
     if rule is not None:
         return rule(base, over, field, owner)
+    if over is None:
+        return base
     if isinstance(base, dict):
         if not isinstance(over, dict):
             raise _cannot_override(field, owner)
@@ -107,6 +109,8 @@ def _merge_logging(base: Value, over: Value, field: str, owner: str) -> Value:
 
 
 def _merge_ulimits(base: Value, over: Value, field: str, owner: str) -> Value:
+    if over is None:
+        return base
     if not isinstance(base, dict) or not isinstance(over, dict):
         raise _cannot_override(field, owner)
     return {**base, **over}

@@ -16,7 +16,7 @@ Rebase = Callable[[str], str]
 
 def rebase(directory: str, path: str) -> str:
     """A path as it is written, seen from where `directory` (relative too) is seen. Absolute ones stay."""
-    if not path or path[0] in "/~" or is_windows_path(path):
+    if path[:1] in ("/", "~") or is_windows_path(path):
         return path
     return text_like(posixpath.normpath(posixpath.join(directory, path)), path)
 
@@ -33,7 +33,7 @@ def absolute(root: str, path: str, home: str | None) -> str:
     """
     if path.startswith("~") and home is not None:
         return text_like(posixpath.join(home, path[1:].lstrip("/")).rstrip("/") or "/", path)
-    if not path or path[0] in "/~" or is_windows_path(path):
+    if path[:1] in ("/", "~") or is_windows_path(path):
         return path
     if root:
         return text_like(posixpath.normpath(f"{root}/{path}"), path)

@@ -95,6 +95,8 @@ def port_key(value: Value, path: str) -> object:
         return value if isinstance(value, str) else str(value)
     if not value.get("target"):
         raise Fault("invalid", f"service ports {path} is missing a target port", field=tuple(path.split(".")))
+    # As Compose builds the key, 8080 and "8080" are not the same port until they are printed.
     published = value.get("published")
+    shown = published if isinstance(published, str) else (type(published).__name__, published)
     host, protocol = value.get("host_ip", "0.0.0.0"), value.get("protocol", "tcp")  # noqa: S104
-    return f"{host}:{'' if published is None else published}:{value['target']}/{protocol}"
+    return host, shown, value["target"], protocol

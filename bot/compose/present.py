@@ -14,6 +14,7 @@ from bot.compose.faults import Fault
 from bot.compose.scalars import go_text, round_to_float32
 from bot.compose.units import format_duration, parse_duration, parse_size
 from bot.compose.values import MISSING, Value, text_like
+from bot.compose.volumes import clean_target
 
 Printer = Callable[[Value], Value]
 
@@ -547,7 +548,7 @@ _FIELDS: dict[str, Printer] = {
             _record(
                 type=_text,
                 source=_TEXT,
-                target=_TEXT,
+                target=lambda value: clean_target(_text(value)),
                 read_only=_FLAG,
                 consistency=_TEXT,
                 bind=_record(propagation=_TEXT, create_host_path=_FLAG, selinux=_TEXT, recursive=_TEXT),

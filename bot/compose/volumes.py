@@ -77,19 +77,17 @@ def is_windows_path(path: str) -> bool:
 
 
 def canonical_volume(value: Value) -> Value:
-    """A mount in its long form, its target cleaned. Raises `Fault`."""
-    mount = parse_volume(value) if isinstance(value, str) else value
-    target = mount.get("target") if isinstance(mount, dict) else None
-    if isinstance(target, str) and target:
-        cleaned = _clean(target)
-        if cleaned != target:
-            mount = {**mount, "target": text_like(cleaned, target)}
-    return mount
+    """A mount in its long form; only the target of a short one is cleaned already. Raises `Fault`."""
+    if not isinstance(value, str):
+        return value
+    mount = parse_volume(value)
+    return {**mount, "target": clean_target(mount["target"])}
 
 
-def _clean(path: str) -> str:
-    cleaned = posixpath.normpath(path)
-    return cleaned[1:] if cleaned.startswith("//") else cleaned
+def clean_target(target: str) -> str:
+    """A path in the container without superfluous parts."""
+    cleaned = posixpath.normpath(target)
+    return text_like(cleaned[1:] if cleaned.startswith("//") else cleaned, target)
 
 
 def volume_target(value: Value, path: str) -> object:
