@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.provenance import Reason, Word
 from bot.shell import run
 from bot.shell.model import Outcome, Process, SourceFile, Unresolved
 
-FOLDER = "/entrypoint"
-"""The folder in which the script runs. Its name can appear in an answer only where the script asks for it."""
+FOLDER = "/FOLDER-OF-THE-SCRIPT"
+"""The folder in which the script runs. Its real name is not known: where it comes up in an answer, that is unknown."""
 
 SCRIPT = "entrypoint.sh"
 
@@ -50,6 +50,7 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     unresolved = [_unresolved(one) for one in result.unresolved]
     outcomes = []
     for outcome in result.outcomes:
+        outcome = _without_folder(outcome)
         outcomes.append(_outcome(outcome))
         unresolved.extend(_unknown_words(outcome))
     told: dict[str, Any] = {"outcomes": outcomes, "unresolved": unresolved}
@@ -66,14 +67,28 @@ def _unresolved(problem: Unresolved) -> dict[str, Any]:
     return {"reason": problem.reason, "line": problem.position.line if problem.position is not None else None}
 
 
+def _without_folder(outcome: Outcome) -> Outcome:
+    """The outcome, with every text that holds the folder's stand-in name made unknown."""
+
+    def hidden(word: Word) -> Word:
+        if FOLDER[1:].casefold() not in word.text.casefold():
+            return word
+        return replace(word, text=word.text.replace(FOLDER, "${PWD}"), symbols=(*word.symbols, "PWD"))
+
+    argv = tuple(hidden(word) for word in outcome.argv) if outcome.argv is not None else None
+    exported = {name: hidden(word) for name, word in outcome.exported.items()}
+    return replace(outcome, argv=argv, exported=exported)
+
+
 def _unknown_words(outcome: Outcome) -> list[dict[str, Any]]:
-    """An entry for each argument that is not fully known."""
-    found = []
-    for word in outcome.argv or ():
-        if not word.known:
-            line = word.because[-1].line if word.because else None
-            found.append({"reason": f"an argument is not known: {word.text}", "line": line})
-    return found
+    """An entry for each argument and variable that is not fully known."""
+    words = [("an argument", word) for word in outcome.argv or ()]
+    words += [(f"the variable {name}", word) for name, word in outcome.exported.items()]
+    return [
+        {"reason": f"{what} is not known: {word.text}", "line": word.because[-1].line if word.because else None}
+        for what, word in words
+        if not word.known
+    ]
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def option_is_set(on: Interpreter, name: str) -> bool:
 
 def simple(on: Interpreter, node: Simple) -> Status:
     """Runs a simple command."""
-    on.line = node.line
+    on.line = on.command_line = node.line
     on.substitution_status = None
     words = node.words
     if not words:

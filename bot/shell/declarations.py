@@ -33,7 +33,8 @@ def declare(on: Interpreter, command: str, arguments: list[Value], assigned: Map
         for name in names:
             if (name.text or "") not in on.shell.functions:
                 return 1
-            on.shell.variables[f"BASH_FUNC_{name.text}%%"] = Variable(Value(""), exported=False)
+            variable = f"BASH_FUNC_{name.text}%%"
+            on.shell.variables[variable] = Variable(on.way.symbol(variable), exported=True)
         return 0
     status = 0
     for offset, argument in enumerate(names):

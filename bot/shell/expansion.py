@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.shell import arithmetic
+from bot.shell import arithmetic, specials
 from bot.shell.fields import Fields, is_glob, joined, pattern_of
 from bot.shell.patterns import UnsupportedPattern
 from bot.shell.state import Discard, Exit, Refusal, Variable
@@ -26,9 +26,6 @@ from bot.shell.way import derived
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
-
-ALWAYS_SET = frozenset({"PATH", "HOME", "HOSTNAME", "LD_LIBRARY_PATH"})
-"""Variables that the container runtime or every CUDA image sets: unknown rather than unset when nothing declares them."""
 
 _REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[(.*)\])?\Z", re.DOTALL)
 
@@ -341,6 +338,8 @@ class Expander:
             self._add(value, fields, quoted)
             return
         if operator in _DEFAULTS:
+            if operator in (":+", "+") and self._is_toggle(part.name):
+                value = None
             self._default(part, value, value is None, fields, quoted)
             return
         if value is None:
@@ -360,7 +359,7 @@ class Expander:
                     self._operand(part, fields, quoted)
                 else:
                     self._list(values, kind, fields, quoted)
-            else:
+            elif operator not in (":+", "+") or kind == "*":
                 self._default(part, whole, not values, fields, quoted)
             return
         if operator == ":":
@@ -438,6 +437,20 @@ class Expander:
                 raise Discard
             self.on.assign_parameter(part, assigned)
             self._add(assigned, fields, quoted)
+
+    def _is_toggle(self, name: str) -> bool:
+        """Whether `${NAME:+…}` asks for a switch that people set, behind the source of a script that is not known.
+
+        What such a script sets for its caller is read plainly or with a default; `:+` with a public name is how an
+        entrypoint offers an option, so the name is taken as unset there, and the assumption is noted.
+        """
+        on = self.on
+        if not on.machine.opaque or name in on.shell.variables or name in on.way.fixed or not name[:1].isupper():
+            return False
+        if name in specials.ALWAYS_SET or specials.is_own(name):
+            return False
+        on.machine.note(on, f"{name} is assumed not to be set by {', '.join(on.machine.sourced)}", on.line)
+        return True
 
     def _stands_for_itself(self, value: Value) -> bool:
         return len(value.parts) == 1 and value.text is None
@@ -608,5 +621,3 @@ class UnknownNumber(Exception):
 
 
 _DEFAULTS = frozenset({":-", "-", ":=", "=", ":?", "?", ":+", "+"})
-
-__all__ = ["ALWAYS_SET", "Expander", "Refusal", "UnknownNumber", "arithmetic"]

@@ -6,7 +6,6 @@ from bot.shell.patterns import quote
 from bot.shell.values import Origin, Symbol, Value
 
 _DEFAULT_SEPARATORS = " \t\n"
-_GLOB = frozenset("*?[")
 _EXTENDED_MARKS = ("?(", "*(", "+(", "@(", "!(")
 
 Chunk = tuple[str | Symbol, bool]
@@ -137,11 +136,19 @@ def pattern_of(chunks: list[Chunk]) -> str | None:
 
 
 def is_glob(chunks: list[Chunk], extended: bool) -> bool:
-    """Whether a field has an unquoted character that makes it a pattern of file names."""
+    """Whether a field has unquoted characters that make it a pattern of file names."""
+    opened = False
     for piece, quoted in chunks:
-        if not quoted and isinstance(piece, str):
-            if not _GLOB.isdisjoint(piece):
+        if quoted or not isinstance(piece, str):
+            continue
+        if "*" in piece or "?" in piece:
+            return True
+        # A bracket that is never closed is only a character.
+        bracket = 0 if opened else piece.find("[")
+        if bracket >= 0:
+            opened = True
+            if "]" in piece[bracket:]:
                 return True
-            if extended and any(mark in piece for mark in _EXTENDED_MARKS):
-                return True
+        if extended and any(mark in piece for mark in _EXTENDED_MARKS):
+            return True
     return False

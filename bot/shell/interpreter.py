@@ -70,6 +70,7 @@ class Interpreter:
         self.shell = shell
         self.source = source
         self.line = 0
+        self.command_line = 0
         self.guards: tuple[Origin, ...] = ()
         self.guarded = 0
         self.loops = 0

@@ -90,6 +90,7 @@ class Machine:
     steps: list[Done] = field(default_factory=list)
     sources: dict[tuple[str, str], Source] = field(default_factory=dict)
     sourced: dict[str, None] = field(default_factory=dict)
+    unset: frozenset[str] = frozenset()
     opaque: bool = False
     sleeps: dict[tuple[int, int], int] = field(default_factory=dict)
     pipes: int = 0

@@ -33,12 +33,14 @@ class Process:
 
     `closed` says that the programs and files named here are all there are: a program that is neither a common tool
     nor given is then "command not found". In a real image a program of any name may exist.
+    `unset` are names that no sourced script is assumed to set, also where its text is not known.
     """
 
     argv: tuple[Word, ...]
     environment: Mapping[str, Word]
     directory: str = "/"
     closed: bool = False
+    unset: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from bot.shell import catalogue, commands, tools
 from bot.shell.grammar import parse
 from bot.shell.machine import Call, Done
 from bot.shell.model import SourceFile
-from bot.shell.state import Exit, Loop, Return, Shell, Sink, Status, Variable
+from bot.shell.state import Exit, Loop, Return, Shell, Sink, Status, variables_of
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Symbol, Value
 from bot.shell.wrappers import unwrap
@@ -57,6 +57,8 @@ def _start(
     if name is None:
         raise on.refusal(f"the program's name is not known: {argv[0].template()}", node.line)
     base = posixpath.basename(name)
+    if on.machine.closed and "/" not in name:
+        _check_path(on, env, node)
     if is_engine(on, argv):
         return _engine(on, argv, env)
     if on.machine.closed and not _exists(on, name, base):
@@ -81,6 +83,13 @@ def _start(
         on.machine.calls.append(Call(tuple(argv), env, False, len(on.machine.steps)))
         return 0
     return _other(on, base, argv, node)
+
+
+def _check_path(on: Interpreter, env: Environment, node: Simple) -> None:
+    """In a closed world programs are found where PATH led at the start, as long as that is still in it."""
+    path = env.get("PATH") or on.expand.variable("PATH")
+    if path is not None and path.text is not None and "PATH" not in on.way.fixed:
+        raise on.refusal("PATH no longer holds what it held at the start", node.line)
 
 
 def is_engine(on: Interpreter, argv: list[Value]) -> bool:
@@ -195,6 +204,8 @@ def nested(on: Interpreter, base: str, argv: list[Value], env: Environment, node
             at += 1
             break
         if text.startswith("--"):
+            if text == "--login":
+                _login(on, node)
             at += 2 if text in ("--rcfile", "--init-file") else 1
             continue
         if not text.startswith(("-", "+")) or len(text) < 2:
@@ -212,7 +223,9 @@ def nested(on: Interpreter, base: str, argv: list[Value], env: Environment, node
                     switches.add(name or "")
                 elif name:
                     options.add(_letter(name))
-            elif letter not in "li" and text[0] == "-":
+            elif letter == "l":
+                _login(on, node)
+            elif letter != "i" and text[0] == "-":
                 options.add(letter)
     if "n" in options:
         return 0
@@ -242,6 +255,13 @@ def nested(on: Interpreter, base: str, argv: list[Value], env: Environment, node
     if not may_start_engine(text, posix):
         return _assumed_step(on, argv, node)
     return _child(on, text, source, argv[at + 1 :], argv[at], env, options, switches, posix, False, argv, node)
+
+
+def _login(on: Interpreter, node: Simple) -> None:
+    """A login shell reads the image's profile, which in plain images sets PATH and nothing else."""
+    if on.machine.closed:
+        raise on.refusal("a login shell reads a profile that is not known", node.line)
+    on.machine.note(on, "the image's login profile is assumed to change nothing", node.line)
 
 
 def _letter(name: str) -> str:
@@ -292,7 +312,7 @@ def _child(
     from bot.shell.interpreter import Interpreter, Replaced
 
     commands.deeper(on)
-    shell = Shell({one: Variable(value, exported=True) for one, value in env.items()}, list(arguments), name, posix)
+    shell = Shell(variables_of(env, on.shell.directory), list(arguments), name, posix)
     shell.options, shell.switches, shell.directory = set(options), set(switches), on.shell.directory
     shell.command_string = command
     for function, definition in on.shell.functions.items():

@@ -83,6 +83,7 @@ class _Question:
         machine = Machine(way, self.files, self.limits, self.process.closed, self.budget, failing)
         machine.sources = self.sources
         machine.sourced = self.sourced
+        machine.unset = self.process.unset
         return machine
 
     def _execute(self, machine: Machine) -> tuple[int | Symbol, Unresolved | None]:

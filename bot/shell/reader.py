@@ -36,6 +36,7 @@ _METACHARACTERS = frozenset(" \t\n;&|<>()")
 _DOUBLE_PLAIN = re.compile(r"[^\\\"`$]+")
 _ASSIGNMENT_PREFIX = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _GLOB = frozenset("*?[")
+_WILD = frozenset("*?")
 _ESCAPE_LETTERS = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "?": "?",
@@ -588,13 +589,15 @@ def merge(parts: list[Part]) -> list[Part]:
 
 def _constant(parts: list[Part]) -> str | None:
     pieces: list[str] = []
+    closes = any(isinstance(part, Text) and not part.quoted and "]" in part.text for part in parts)
+    glob = _GLOB if closes else _WILD
     for index, part in enumerate(parts):
         if isinstance(part, Double) and all(isinstance(inner, Text) for inner in part.parts):
             pieces.extend(inner.text for inner in part.parts if isinstance(inner, Text))
             continue
         if not isinstance(part, Text):
             return None
-        if not part.quoted and (_GLOB.intersection(part.text) or (part.text.startswith("~") and index == 0)):
+        if not part.quoted and (glob.intersection(part.text) or (part.text.startswith("~") and index == 0)):
             return None
         if not part.quoted and ("~" in part.text or ("(" in part.text)):
             return None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.shell.expansion import ALWAYS_SET
 from bot.shell.state import Status, Variable
 from bot.shell.values import Value
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
+
+ALWAYS_SET = frozenset({"PATH", "HOME", "HOSTNAME", "LD_LIBRARY_PATH"})
+"""Variables that the container runtime or every CUDA image sets: unknown rather than unset when nothing declares them."""
 
 _CONSTANTS = {
     "BASH_VERSION": "5.2.15(1)-release",
@@ -55,7 +57,7 @@ def value(on: Interpreter, name: str) -> Value | None:
     if name == "_":
         return shell.last_argument
     if name == "LINENO":
-        return Value(str(on.line), on.here(on.line))
+        return Value(str(on.command_line), on.here(on.line))
     if shell.posix:
         if name in _DASH_UNSET:
             return None
@@ -72,9 +74,17 @@ def value(on: Interpreter, name: str) -> Value | None:
         return on.way.symbol(name, on.here(on.line))
     if name in on.way.fixed:
         return on.way.symbol(name, on.here(on.line))
+    if on.machine.opaque and name in on.machine.unset:
+        on.machine.note(on, f"{name} is assumed not to be set by {', '.join(on.machine.sourced)}")
+        return None
     if on.machine.opaque and (name[0].isalpha() or name[0] == "_"):
         return on.way.symbol(name, on.here(on.line))
     return None
+
+
+def is_own(name: str) -> bool:
+    """Whether the shell sets this variable itself."""
+    return name in _CONSTANTS or name in _SYMBOLS
 
 
 def _flags(on: Interpreter) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.shell.syntax import Function
@@ -157,6 +158,14 @@ class Frame:
     line: int
     saved: dict[str, Variable | None] = field(default_factory=dict)
     function: bool = True
+
+
+def variables_of(environment: Mapping[str, Value], directory: str) -> dict[str, Variable]:
+    """The variables with which a shell starts. It never takes IFS from the environment."""
+    variables = {name: Variable(value, exported=True) for name, value in environment.items()}
+    variables["IFS"] = Variable(Value(" \t\n"))
+    variables["PWD"] = Variable(Value(directory), exported=True)
+    return variables
 
 
 @dataclass(slots=True)

@@ -165,7 +165,10 @@ def _env(on: Interpreter, argv: list[Value], env: Environment, node: Simple) -> 
                 continue
             raise on.refusal(f"env {text} is not followed", node.line)
         elif "=" in text:
-            _put(env, argv[at])
+            while at < len(argv) and "=" in (argv[at].text or ""):
+                _put(env, argv[at])
+                at += 1
+            break
         else:
             break
         at += 1
