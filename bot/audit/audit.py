@@ -84,7 +84,8 @@ def _findings(repository: Repository, unit: Unit, service: ResolvedService, rule
     findings = evaluate(rules, subject(service))
     if not service.survey.dead:
         return findings
-    active = {finding.rule for finding in findings if finding.status == "active"}
+    engine_rules = {rule.id for rule in rules.over_properties}
+    active = {finding.rule for finding in findings if finding.status == "active"} & engine_rules
     seams = tuple(_with_mitigations(repository, unit, service, rules, seam, active) for seam in of_seams(service))
     return evaluate(rules, subject(service, seams))
 

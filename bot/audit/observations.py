@@ -29,7 +29,7 @@ def of_world(service: ResolvedService, world: EngineWorld) -> tuple[Observation,
     """What stops this engine, and which of its settings do nothing."""
     found: list[Observation] = []
     if world.default and world.kind is None and world.outcome is not None and world.outcome.exit is not None:
-        found.append(_exit(service, world.outcome.exit))
+        found.append(_exit(service, world, world.outcome.exit))
     if world.engine is not None:
         found += (_engine_error(service, error) for error in world.engine.errors)
         if world.default:
@@ -58,9 +58,12 @@ def _early_interpolation(item: EarlyInterpolation) -> Observation:
     return Observation("early-interpolation", read.name, read.position, because, fields)
 
 
-def _exit(service: ResolvedService, status: int) -> Observation:
-    because = (Reason("shell", service.path, service.position.line, f"the entrypoint ends with status {status}"),)
-    return Observation("entrypoint-exit", "entrypoint", service.position, because, {"status": status})
+def _exit(service: ResolvedService, world: EngineWorld, status: int) -> Observation:
+    because = [Reason("shell", service.path, service.position.line, f"the entrypoint ends with status {status}")]
+    absent = sorted(world.realisation.absent)
+    because += (Reason("assumption", "", None, f"{folder} is not in the repository, so it is empty") for folder in absent)
+    fields = {"status": status, "absent": absent}
+    return Observation("entrypoint-exit", "entrypoint", service.position, tuple(because), fields)
 
 
 def _engine_error(service: ResolvedService, error: EngineError) -> Observation:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, read_header, slugs_of
 from bot.compose import Documents
@@ -16,7 +16,7 @@ from bot.shell import Outcome, Unresolved, is_inference_server
 from bot.tree import Tree
 from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
-from bot.worlds.seams import survey
+from bot.worlds.seams import survey, toggles
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,9 @@ def resolve_service(
     header = repository.header(path, deployment.text(path))
     reader = _Reader(repository, path, header)
     default = deployment.realise(inside=inside)
+    if ours := toggles(deployment, default):
+        deployment = replace(deployment, unset=ours)
+        default = deployment.realise(inside=inside)
     worlds = reader.worlds(default)
     seen = survey(deployment, default)
     if interplay is not None and any(is_inference_server(world.kind) for world in worlds):
@@ -93,7 +96,8 @@ class _Reader:
         engine = self._engine(argv, outcome.environment, image) if kind == "vllm" else None
         service = realisation.service
         patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
-        return EngineWorld(realisation, outcome, kind, image, engine, patches, (*unresolved, *outcome.notes))
+        notes = (*unresolved, *outcome.notes, *_assumed_empty(realisation))
+        return EngineWorld(realisation, outcome, kind, image, engine, patches, notes)
 
     def _engine(self, argv: tuple[Word, ...], environment: Mapping[str, Word], image: Pin) -> Engine:
         key = (
@@ -126,6 +130,11 @@ def _model_argument(argv: tuple[Word, ...]) -> str | None:
         return named[-1]
     start = 1 if argv and argv[0].text == "serve" else 0
     return argv[start].text if len(argv) > start and not argv[start].text.startswith("-") else None
+
+
+def _assumed_empty(realisation: Realisation) -> Iterator[Unresolved]:
+    for folder in sorted(realisation.absent):
+        yield Unresolved(f"{folder} is not in the repository: it is assumed to be mounted as an empty folder", None)
 
 
 def _reasons(realisation: Realisation) -> tuple[Unresolved, ...]:

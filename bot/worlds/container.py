@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.compose import Mount, Service
 from bot.provenance import Reason, Word
@@ -19,12 +19,19 @@ _SHELLS_AND_INTERPRETERS = frozenset(
 )
 
 
+_PACKAGES = ("/site-packages/", "/dist-packages/")
+
+
 @dataclass(frozen=True)
 class MountedFiles:
-    """The container's files that come from the repository, by the longest mount that covers a path."""
+    """The container's files that come from the repository, by the longest mount that covers a path.
+
+    `absent` collects the folders that were looked into and that the repository does not have.
+    """
 
     tree: Tree
     mounts: tuple[Mount, ...]
+    absent: set[str] = field(default_factory=set)
 
     def read(self, path: str) -> SourceFile | None:
         """The repository's file behind a container path; None when the image, a volume or the host has it."""
@@ -38,16 +45,31 @@ class MountedFiles:
         return None if text is None else SourceFile(source, text)
 
     def exists(self, path: str) -> bool | None:
-        """True for a file or directory of the repository. A mounted source that the repository lacks may be made
-        on the host, and everything else is the image's affair: None."""
+        """True for a file or directory of the repository.
+
+        False below a folder that is laid over the image's Python packages and that the repository does not have: Docker
+        makes an empty one. Other folders may be filled on the host, and everything else is the image's affair: None.
+        """
+        mount = self._mount(path)
         source = self._source(path)
-        if source is None:
+        if mount is None or source is None:
             return None
-        return True if self.read(path) is not None or self.tree.is_directory(source) else None
+        if self.read(path) is not None or self.tree.is_directory(source):
+            return True
+        package = any(folder in mount.target for folder in _PACKAGES)
+        if package and path != mount.target and not self.tree.is_directory(mount.source):
+            self.absent.add(mount.source)
+            return False
+        return None
+
+    def _mount(self, path: str) -> Mount | None:
+        """The mount that shows a path, if it shows the repository."""
+        best = max((m for m in self.mounts if _covers(m.target, path)), key=lambda m: len(m.target), default=None)
+        return best if best is not None and best.in_repository else None
 
     def _source(self, path: str) -> str | None:
-        best = max((m for m in self.mounts if _covers(m.target, path)), key=lambda m: len(m.target), default=None)
-        if best is None or not best.in_repository:
+        best = self._mount(path)
+        if best is None:
             return None
         rest = path[len(best.target.rstrip("/")) :].lstrip("/")
         try:

@@ -18,7 +18,8 @@ class Deployment:
     """The question that stays the same over all worlds.
 
     `files` are the compose files in `-f` order, `environment` is the shell environment that every world starts from,
-    and `symbols` fixes values that only the running container would know.
+    `symbols` fixes values that only the running container would know, and `unset` are variables that a sourced script
+    outside the repository is assumed not to set.
     """
 
     tree: Tree
@@ -28,6 +29,7 @@ class Deployment:
     image_entrypoint: ImageEntrypoint
     environment: Mapping[str, str] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict)
+    unset: frozenset[str] = frozenset()
 
     def realise(
         self, deviations: Mapping[str, str] | None = None, inside: Mapping[str, str] | None = None
@@ -45,11 +47,14 @@ class Deployment:
             return Realisation(environment, project, None, None, None, deviations)
         started = start(service, self.image_entrypoint)
         process = started.process
+        if process is not None and self.unset:
+            process = replace(process, unset=self.unset)
         if process is not None and inside:
             forwarded = {name: Word(value) for name, value in inside.items()}
             process = replace(process, environment={**process.environment, **forwarded})
-        followed = process and run(process, MountedFiles(self.tree, service.mounts), symbols=self.symbols)
-        return Realisation(environment, project, service, started, followed, deviations)
+        files = MountedFiles(self.tree, service.mounts)
+        followed = process and run(process, files, symbols=self.symbols)
+        return Realisation(environment, project, service, started, followed, deviations, frozenset(files.absent))
 
     def text(self, path: str) -> str:
         """A compose file as written; empty when it cannot be read."""

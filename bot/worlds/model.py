@@ -45,7 +45,10 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Realisation:
-    """What runs in one world. `run` is None when Compose refuses the files or only the image knows what starts."""
+    """What runs in one world. `run` is None when Compose refuses the files or only the image knows what starts.
+
+    `absent` are mounted folders that the script looked into and the repository does not have: they are taken to be empty.
+    """
 
     environment: Mapping[str, str]
     project: Project
@@ -53,3 +56,4 @@ class Realisation:
     start: Start | None
     run: Run | None
     deviations: Mapping[str, str] = field(default_factory=dict)
+    absent: frozenset[str] = frozenset()

@@ -65,6 +65,28 @@ class Offer:
     text: str
 
 
+def toggles(deployment: Deployment, default: Realisation) -> frozenset[str]:
+    """Variables read behind a sourced script that the repository lacks, and meant for the user all the same.
+
+    Such a script may set anything. A variable is taken for the user's when a comment offers it (`NAME=1`), or when the
+    entrypoint only asks whether it is set (`${NAME:+--flag}`) and its name is not a private one (`_NAME`, `name`).
+    """
+    run = default.run
+    if run is None or not any(read.after_source for read in run.reads):
+        return frozenset()
+    offered = {offer.name for offer in _offers(_documented(deployment))}
+    behind = (read for read in run.reads if read.after_source and read.inherited and read.name not in run.writes)
+    return frozenset(
+        read.name
+        for read in behind
+        if read.name in offered or (read.operator in (":+", "+") and not _is_private(read.name))
+    )
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") or name.islower()
+
+
 def survey(deployment: Deployment, default: Realisation) -> Survey:
     """The seams of a service whose default world is `default`."""
     service = default.service
@@ -75,7 +97,7 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
     unfolded = _unfolded(deployment, inside)
     host = {read.name: read for read in reversed(_of_the_engine(service.reads))}
     carriers = _carriers(service)
-    dead = _dead(service, run)
+    dead = _dead(service, run, deployment.unset)
     early = tuple(_early(service, inside, run, unfolded, _documented(deployment)))
     offers = tuple(_offers(_documented(deployment)))
     finder = _Candidates(host, carriers, offers)
@@ -132,12 +154,13 @@ def _carriers(service: Service) -> dict[str, str]:
     return carriers
 
 
-def _dead(service: Service, run: Run) -> tuple[Read, ...]:
+def _dead(service: Service, run: Run, unset: frozenset[str]) -> tuple[Read, ...]:
     """Container seams that no host value reaches: read before anything in the script could have set them."""
     known = {*service.environment, *SET_BY_THE_CONTAINER}
     first: dict[str, Read] = {}
     for read in run.reads:
-        if read.inherited and not read.after_source and read.name not in known and read.name not in run.writes:
+        ours = not read.after_source or read.name in unset
+        if read.inherited and ours and read.name not in known and read.name not in run.writes:
             first.setdefault(read.name, read)
     return tuple(first.values())
 
@@ -166,8 +189,7 @@ def _setter(read: VariableRead, service: Service, unfolded: Run, comments: Mappi
         return ""
     named = any(re.search(rf"\b{re.escape(read.name)}\b", text) for text in comments.values())
     script = unfolded.sourced[0] if unfolded.sourced else "a sourced script"
-    private = read.name.startswith("_") or read.name.islower()
-    return f"{script} sets it" if private or named else ""
+    return f"{script} sets it" if _is_private(read.name) or named else ""
 
 
 def _changes_arguments(name: str, run: Run, unfolded: Run) -> bool:
