@@ -111,10 +111,19 @@ class _Parser:
                 self.tokens.append(("element", found["name"] + stripped[found.end() : closing], found.start("name")))
                 at = closing
                 continue
-            self.tokens.append((kind, found[kind], found.start(kind)))
+            text = found[kind]
             at = found.end()
+            if text in ("++", "--") and not self._steps(stripped, at):
+                text, at = text[0], at - 1
+            self.tokens.append((kind, text, found.start(kind)))
         self.at = 0
         self.depth = 0
+
+    def _steps(self, text: str, at: int) -> bool:
+        """Whether `++` in front of `at` belongs to a variable; else it is a sign, twice."""
+        if self.tokens and self.tokens[-1][0] in ("name", "element"):
+            return True
+        return bool(re.compile(r"\s*[A-Za-z_]").match(text, at))
 
     def peek(self) -> str:
         if self.at < len(self.tokens) and self.tokens[self.at][0] == "operator":
@@ -298,10 +307,10 @@ class _Evaluation:
             case Choice(test, yes, no):
                 return self.value(yes if self.value(test) else no)
             case Assign(target, operator, value):
-                result = self.value(value)
-                if operator:
-                    result = _apply(operator, self.read(target), result)
-                return self.write(target, result)
+                if not operator:
+                    return self.write(target, self.value(value))
+                old = self.read(target)
+                return self.write(target, _apply(operator, old, self.value(value)))
             case Step(target, change, before):
                 old = self.read(target)
                 new = self.write(target, wrap(old + change))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from bot.shell.syntax import Part, Text
+from bot.shell.syntax import Parameter, Part, Text
 
 MAX_WORDS = 4096
 """More words than any command line of an engine has."""
 
+_LETTERS = re.compile(r"[A-Za-z0-9_]+")
 _RANGE = re.compile(r"(?:(-?[0-9]+)\.\.(-?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?[0-9]+))?\Z")
 
 # A word is taken apart into tokens: single unquoted characters, and every other part as it is.
@@ -43,6 +44,20 @@ def _join(tokens: list[_Token]) -> list[Part]:
             parts[-1] = Text(parts[-1].text + token, False)
         else:
             parts.append(Text(token, False))
+    return _glued(parts)
+
+
+def _glued(parts: list[Part]) -> list[Part]:
+    """`$x{a,b}` is `$xa $xb`: a bare name takes the letters that expansion put behind it."""
+    for index in range(len(parts) - 1):
+        name, following = parts[index], parts[index + 1]
+        if not isinstance(name, Parameter) or not isinstance(following, Text) or following.quoted:
+            continue
+        letters = _LETTERS.match(following.text)
+        if letters and name.text == f"${name.name}" and name.name.isidentifier():
+            whole = name.name + letters.group()
+            parts[index] = Parameter(whole, name.line, text=f"${whole}")
+            parts[index + 1] = Text(following.text[letters.end() :], False)
     return parts
 
 

@@ -203,28 +203,25 @@ def _known_file_test(on: Interpreter, letter: str, name: str) -> bool | None:
 
 
 def evaluate(on: Interpreter, test: Test) -> Status:
-    """The status of `[[ test ]]`."""
+    """The status of `[[ test ]]`: 2 where a regular expression is wrong."""
     try:
-        return int(not _holds(on, test))
-    except TestError:
-        return 2
-    except ArithmeticFailure:
-        return 1
+        return _status(on, test)
     except UnknownNumber as unknown:
         raise on.refusal(f"the number {unknown.text} is not known") from unknown
 
 
-def _holds(on: Interpreter, test: Test) -> bool:
+def _status(on: Interpreter, test: Test) -> int:
     if isinstance(test, NotTest):
-        return not _holds(on, test.test)
+        return int(_status(on, test.test) == 0)
     if isinstance(test, JoinedTest):
-        left = _holds(on, test.left)
-        if test.operator == "&&":
-            return left and _holds(on, test.right)
-        return left or _holds(on, test.right)
-    if isinstance(test, UnaryTest):
-        return unary(on, test.operator, on.expand.single(test.operand), conditional=True)
-    return _binary_holds(on, test)
+        left = _status(on, test.left)
+        return _status(on, test.right) if (left == 0) == (test.operator == "&&") else left
+    try:
+        if isinstance(test, UnaryTest):
+            return int(not unary(on, test.operator, on.expand.single(test.operand)))
+        return int(not _binary_holds(on, test))
+    except TestError:
+        return 2
 
 
 def _binary_holds(on: Interpreter, test: BinaryTest) -> bool:
@@ -237,7 +234,10 @@ def _binary_holds(on: Interpreter, test: BinaryTest) -> bool:
     if test.operator == "=~":
         return _expression(on, left, test)
     right = on.expand.single(test.right)
-    return binary(on, test.operator, left, right, expressions=True)
+    try:
+        return binary(on, test.operator, left, right, expressions=True)
+    except ArithmeticFailure:
+        return False
 
 
 def _expression(on: Interpreter, left: Value, test: BinaryTest) -> bool:
@@ -289,7 +289,7 @@ def _set_groups(on: Interpreter, groups: list[Value]) -> None:
 # --- operators -----------------------------------------------------------------------------------------------------
 
 
-def unary(on: Interpreter, operator: str, value: Value, *, conditional: bool = False) -> bool:
+def unary(on: Interpreter, operator: str, value: Value) -> bool:
     """A unary test. Raises `TestError`."""
     letter = operator[1]
     if letter == "z":

@@ -55,7 +55,8 @@ class Expander:
             raise on.refusal("a brace expansion makes too many words", word.line)
         if word.braces:
             for one in word.braces:
-                self.word(one, out)
+                if one.parts:
+                    self.word(one, out)
             return
         parts = word.parts
         fields = Fields(on.separators(), split=True)
@@ -310,6 +311,10 @@ class Expander:
 
     def _list(self, values: list[Value], kind: str, fields: Fields, quoted: bool) -> None:
         """Puts a list in the place of `$@` or `$*`."""
+        if quoted and fields.split:
+            if fields.lists not in ("", kind):
+                raise self.on.refusal("a word that joins $@ and $* is not followed")
+            fields.lists = kind
         if kind == "*" and (quoted or not fields.split):
             fields.text(self._with_separator(values, self._first_separator()), quoted)
         elif not fields.split:
@@ -393,6 +398,8 @@ class Expander:
             return taken
         length = self._number(part.second, part.line)
         if length < 0:
+            if not taken:
+                return []
             raise Discard
         return taken[:length]
 
@@ -606,6 +613,8 @@ class Expander:
             return (Double((Parameter(wanted, line),)),)
         if name == "root":
             return (Text("/root", True),)
+        if re.fullmatch(r"[+-]?[0-9]+", name):
+            raise self.on.refusal("the stack of directories is not followed", line)
         if re.fullmatch(r"[a-z_][a-z0-9_-]*", name):
             raise self.on.refusal(f"the home directory of {name} is not known", line)
         return None

@@ -39,6 +39,9 @@ from bot.shell.syntax import (
     Word,
 )
 
+UNFOLLOWED = "a syntax error that is not followed"
+"""How the message of an error starts behind which a shell does not simply stop."""
+
 DECLARATIONS = frozenset({"declare", "typeset", "local", "export", "readonly"})
 """Builtins whose arguments may be assignments."""
 
@@ -83,7 +86,7 @@ class Reader(WordReader):
         except SyntaxProblem as problem:
             failure = SyntaxFailure(problem.message, problem.line)
         except (TooDeep, RecursionError):
-            failure = SyntaxFailure("nested too deeply to be read", self.line())
+            failure = SyntaxFailure(f"{UNFOLLOWED}: nested too deeply to be read", self.line())
         return Script(tuple(units), failure, lines)
 
     def commands(self) -> Node:  # type: ignore[override]
@@ -614,7 +617,8 @@ class Reader(WordReader):
                     continue
             word = self.word(braces=True)
             if word is None:
-                raise self.fail(f"syntax error near unexpected token `{self.text[self.at : self.at + 1]}'")
+                # Here bash goes on with the next line, in a state that is not worth following.
+                raise self.fail(f"{UNFOLLOWED} in an array: unexpected token `{self.text[self.at : self.at + 1]}'")
             elements.append(Element(word))
 
     def _keyed_element(self) -> Element | None:
@@ -666,7 +670,8 @@ class Reader(WordReader):
             self._newlines_and_blanks()
             if self._peek() == "!":
                 self.at += 1
-                return NotTest(self._test_not())
+                inner = self._test_not()
+                return inner.test if isinstance(inner, NotTest) else NotTest(inner)
             if self.text.startswith("(", self.at):
                 self.at += 1
                 test = self._test_or()

@@ -136,13 +136,24 @@ def _split(line: list[tuple[str, bool]], separators: str, limit: int) -> list[st
 
 
 def _last(line: list[tuple[str, bool]], at: int, blanks: frozenset[str], hard: frozenset[str]) -> str:
-    """What the last variable gets: the rest, less blanks at its end, and less one separator when it holds no other."""
-    end = len(line)
-    while end > at and not line[end - 1][1] and line[end - 1][0] in blanks:
-        end -= 1
-    if end > at and not line[end - 1][1] and line[end - 1][0] in hard:
-        inner = line[at : end - 1]
-        if not any(not protected and (one in hard or one in blanks) for one, protected in inner):
+    """What the last variable gets: one field when there is no more, else all that is left, less blanks at its end."""
+    size = len(line)
+
+    def skip(position: int, kind: frozenset[str]) -> int:
+        while position < size and not line[position][1] and line[position][0] in kind:
+            position += 1
+        return position
+
+    end = at
+    while end < size and (line[end][1] or line[end][0] not in blanks | hard):
+        end += 1
+    behind = skip(end, blanks)
+    if behind < size and not line[behind][1] and line[behind][0] in hard:
+        behind = skip(behind + 1, blanks)
+    if behind < size:
+        end = size
+        # A backslash does not save a blank here.
+        while end > at and line[end - 1][0] in blanks:
             end -= 1
     return "".join(one for one, _ in line[at:end])
 

@@ -13,7 +13,7 @@ from bot.provenance import Position
 from bot.shell import arithmetic, commands, conditions, redirects, specials
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import Expander, UnknownNumber
-from bot.shell.grammar import parse
+from bot.shell.grammar import UNFOLLOWED, parse
 from bot.shell.machine import Limits, Machine
 from bot.shell.patterns import UnsupportedPattern, compiled, is_literal, unquote
 from bot.shell.state import (
@@ -266,7 +266,7 @@ class Interpreter:
                 if "e" in self.shell.options and not self.guarded:
                     raise Exit(problem.status) from problem
         if script.failure is not None:
-            if "nested too deeply" in script.failure.message:
+            if script.failure.message.startswith(UNFOLLOWED):
                 raise Refusal(script.failure.message, script.failure.line, self.source)
             if self.shell.posix:
                 raise Refusal(

@@ -255,13 +255,15 @@ class Formatter:
 
     def _string(self, kind: str, text: str, missing: bool, precision: int | None) -> str:
         if kind == "c":
+            if not text:
+                raise self.on.refusal("printf writes a null character")
             return text[:1]
         if kind in "qQ":
             text = backslash_quoted(text)
         elif kind == "b":
             text, stopped = _echo_escapes(text)
             self.stopped = self.stopped or stopped
-        return text if precision is None or kind == "q" else text[:precision]
+        return text if precision is None else text[:precision]
 
     def _integer(self, text: str) -> int:
         if text[:1] in ("'", '"'):
@@ -285,6 +287,9 @@ class Formatter:
     def _float(self, text: str) -> float:
         if text[:1] in ("'", '"'):
             return float(ord(text[1])) if len(text) > 1 else 0.0
+        hexadecimal = re.fullmatch(r"\s*[+-]?0[xX][0-9a-fA-F]+", text)
+        if hexadecimal:
+            return float(int(text, 16))
         found = _FLOAT.match(text)
         if not found:
             if text:
@@ -313,11 +318,11 @@ def _integer_text(kind: str, value: int, flags: str, width: int, precision: int 
     prefix = ""
     if "#" in flags and value:
         prefix = {"x": "0x", "X": "0X"}.get(kind, "")
-        if kind == "o" and not digits.startswith("0"):
-            digits = "0" + digits
     if precision is not None:
         digits = "" if precision == 0 and value == 0 else digits.rjust(precision, "0")
-    elif "0" in flags and "-" not in flags:
+    if kind == "o" and "#" in flags and not digits.startswith("0"):
+        digits = "0" + digits
+    if precision is None and "0" in flags and "-" not in flags:
         digits = digits.rjust(width - len(sign) - len(prefix), "0")
     return _padded(sign + prefix + digits, flags, width)
 

@@ -258,18 +258,12 @@ def regular_expression(text: str, *, ignore_case: bool = False) -> re.Pattern[st
             continue
         if character in "*+?" or (character == "{" and re.compile(r"\{[0-9]*(?:,[0-9]*)?\}").match(text, at)):
             if not repeatable:
-                if character == "*":
-                    pieces.append(r"\*")
-                    at += 1
-                    repeatable = True
-                    continue
                 raise BadPattern(text)
             end = text.index("}", at) + 1 if character == "{" else at + 1
             repetition = text[at:end]
             if repetition.startswith("{,"):
                 repetition = "{0" + repetition[1:]
             if pieces[-1][-1:] in "*+?}" and pieces[-1] not in (r"\*", r"\+", r"\?", r"\}"):
-                pieces[-1] = pieces[-1]
                 raise UnsupportedPattern(text)
             pieces.append(repetition)
             at = end

@@ -68,7 +68,7 @@ def _start(
         rest, inner_env = inner
         return _start(on, rest, inner_env, node, replace=replace, depth=depth + 1)
     if base in catalogue.SHELLS and not (on.machine.closed and base not in ("bash", "sh", "dash")):
-        return nested(on, base, argv, env, node)
+        return nested(on, base, argv, env, node, replace=replace)
     script = _script(on, name) if "/" in name else None
     if script is not None:
         return _script_file(on, script, argv, env, node, replace=replace, depth=depth)
@@ -190,7 +190,9 @@ def source_of_value(on: Interpreter, value: Value) -> Source:
 # --- other shells --------------------------------------------------------------------------------------------------
 
 
-def nested(on: Interpreter, base: str, argv: list[Value], env: Environment, node: Simple) -> Status:
+def nested(
+    on: Interpreter, base: str, argv: list[Value], env: Environment, node: Simple, *, replace: bool = False
+) -> Status:
     """`bash -c text`, `bash file`, `sh -s`: a shell of its own."""
     options: set[str] = set()
     switches: set[str] = set()
@@ -252,7 +254,9 @@ def nested(on: Interpreter, base: str, argv: list[Value], env: Environment, node
             return 127
         return _assumed_step(on, argv, node)
     _, text, source = found
-    if not may_start_engine(text, posix):
+    if replace:
+        return _child(on, text, source, argv[at + 1 :], argv[at], env, options, switches, posix, False)
+    if not on.machine.closed and not may_start_engine(text, posix):
         return _assumed_step(on, argv, node)
     return _child(on, text, source, argv[at + 1 :], argv[at], env, options, switches, posix, False, argv, node)
 
@@ -366,7 +370,7 @@ def _script_file(
     target = Value(path, argv[0].origin)
     if base in catalogue.SHELLS:
         whole = [*prefix, Value(argv[0].text, argv[0].origin), *argv[1:]]
-        return nested(on, base, whole, env, node)
+        return nested(on, base, whole, env, node, replace=replace)
     return _start(on, [*prefix, target, *argv[1:]], env, node, replace=replace, depth=depth + 1)
 
 
@@ -382,6 +386,8 @@ def may_start_engine(text: str, posix: bool) -> bool:
     script = parse(text, posix=posix)
     from bot.shell.facts import commands_of
 
+    if script.failure is not None:
+        return True
     for command in commands_of(script):
         first = command.words[0] if command.words else None
         if first is None or not hasattr(first, "constant"):
