@@ -1,7 +1,7 @@
 """YAML with positions: what a compose file says, before anything is filled in.
 
-A file becomes a tree of `Scalar`, `Sequence` and `Mapping`. Anchors, aliases and merge keys are resolved here, in the way
-in which Docker Compose reads them; `!reset` and `!override` are noted with their paths. A tree never changes: aliases
+A file becomes a tree of `Scalar`, `Sequence` and `Mapping`. Anchors, aliases and merge keys are resolved in the way in
+which Docker Compose reads them; `!reset` and `!override` are noted with their paths. A tree never changes: aliases
 share their target.
 """
 
@@ -45,6 +45,7 @@ class Scalar:
 
     @property
     def position(self) -> Position:
+        """Where it begins."""
         return Position(self.source.path, self.line, self.column)
 
     def lines(self, text: str) -> tuple[int, ...]:

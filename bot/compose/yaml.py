@@ -143,10 +143,7 @@ class _Builder:
 
     def _close(self, opened: _Open) -> Node:
         node: Node
-        if opened.is_mapping:
-            node = self._mapping(opened)
-        else:
-            node = Sequence(opened.entries, self._source, opened.line)
+        node = self._mapping(opened) if opened.is_mapping else Sequence(opened.entries, self._source, opened.line)
         return self._register(node, opened.anchor, opened.tag)
 
     def _register(self, node: Node, anchor: str | None, tag: str | None) -> Node:
