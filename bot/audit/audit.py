@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from bot.audit.discovery import Discovery, Skipped, Unit, discover
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.subject import subject
-from bot.catalog import Header, Problem
+from bot.catalog import Problem
 from bot.compose import ComposeError, Project, load_project
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Rules, Situation, Subject, World, evaluate
-from bot.provenance import Position
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
 

@@ -9,7 +9,7 @@ from typing import Any
 from bot.engine.model import Property
 from bot.hazards.grading import Graded, grade, level, rule_level
 from bot.hazards.logic import View
-from bot.hazards.model import Finding, Level, Status, Subject
+from bot.hazards.model import Finding, Level, Status, Subject, World
 from bot.hazards.questions import FixTest
 from bot.hazards.rule import Mitigation, Remedy, Rule, Rules
 from bot.hazards.ruling import State, rule_on
@@ -33,6 +33,12 @@ class Verdict:
     mitigation: Mitigation | None = None
     forked: bool = False
 
+    @property
+    def world(self) -> World:
+        """The world to report. What its forks assume does not matter to a verdict that all of them share."""
+        found = self.view.situation.world
+        return World(found.environment) if self.status in ("active", "reachable") else found
+
 
 def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> Finding:
     """The finding that a verdict means."""
@@ -52,7 +58,7 @@ def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> 
         service=subject.service,
         slug=subject.slugs[0] if subject.slugs else None,
         cause=view.observation.cause if view.observation else "",
-        world=view.situation.world,
+        world=verdict.world,
         properties={name: view.properties.get(name, UNKNOWN_PROPERTY) for name in rule.properties},
         chain=_chain(rule, view),
         message=_message(rule, verdict, graded, values),

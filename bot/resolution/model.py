@@ -31,6 +31,7 @@ class EngineWorld:
 
     @property
     def default(self) -> bool:
+        """Whether nothing is set on the host."""
         return not self.realisation.deviations
 
 
@@ -52,8 +53,10 @@ class ResolvedService:
 
     @property
     def kind(self) -> str | None:
+        """The inference server that the service runs, in the first world that reaches one."""
         return next((world.kind for world in self.worlds if world.kind), None)
 
     @property
     def defaults(self) -> tuple[EngineWorld, ...]:
+        """Every fork of the default world."""
         return tuple(world for world in self.worlds if world.default)

@@ -125,7 +125,9 @@ def _value(value: Property) -> Value:
 
 
 def _cause(value: Property) -> str:
-    for reason in reversed(value.because):
+    """The reason that decided: an engine default where one did, else the last link of the chain."""
+    default = [reason for reason in value.because if reason.kind == "engine-default"]
+    for reason in (*default, *reversed(value.because)):
         place = f"{reason.path}:{reason.line}: " if reason.path and reason.line else ""
         return f"{place}{reason.text}"
     return ""

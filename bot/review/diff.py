@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from unidiff import PatchSet
+from unidiff.patch import PatchSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ def file_diffs(diff: str) -> Mapping[str, FileDiff]:
     for file in PatchSet(diff):
         if file.is_removed_file:
             continue
-        lines = [line for hunk in file for line in hunk if line.target_line_no is not None]
-        added = frozenset(line.target_line_no for line in lines if line.is_added)
-        found[file.path] = FileDiff(added, frozenset(line.target_line_no for line in lines))
+        lines = [(line.target_line_no, line.is_added) for hunk in file for line in hunk]
+        shown = frozenset(number for number, _ in lines if number is not None)
+        added = frozenset(number for number, is_added in lines if number is not None and is_added)
+        found[file.path] = FileDiff(added, shown)
     return found

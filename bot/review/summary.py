@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bot.engine import Value
 from bot.hazards import Finding
 from bot.review.compare import PropertyChange, Review
 from bot.review.markdown import cell, code
@@ -65,9 +66,12 @@ def _properties(changes: Sequence[PropertyChange], title: str) -> str:
     return "\n".join(lines)
 
 
-def _value(value: object) -> str:
-    text = {None: "none", True: "on", False: "off"}.get(value, value) if isinstance(value, bool | None) else value
-    return cell(code(str(text)))
+def _value(value: Value) -> str:
+    return cell(
+        code(
+            {True: "on", False: "off", None: "none"}[value] if value is None or isinstance(value, bool) else str(value)
+        )
+    )
 
 
 def _undecided(findings: Iterable[Finding]) -> str:

@@ -53,7 +53,7 @@ class Deployment:
             forwarded = {name: Word(value) for name, value in inside.items()}
             process = replace(process, environment={**process.environment, **forwarded})
         files = MountedFiles(self.tree, service.mounts)
-        followed = process and run(process, files, symbols=self.symbols)
+        followed = None if process is None else run(process, files, symbols=self.symbols)
         return Realisation(environment, project, service, started, followed, deviations, frozenset(files.absent))
 
     def text(self, path: str) -> str:

@@ -47,7 +47,8 @@ class Deviation:
 class Realisation:
     """What runs in one world. `run` is None when Compose refuses the files or only the image knows what starts.
 
-    `absent` are mounted folders that the script looked into and the repository does not have: they are taken to be empty.
+    `absent` are mounted folders that the script looked into and the repository does not have: they are taken to be
+    empty.
     """
 
     environment: Mapping[str, str]

@@ -14,12 +14,16 @@ from bot.worlds.deployment import Deployment
 from bot.worlds.model import Deviation, DeviationSource, Realisation, Seam
 
 SET_BY_THE_CONTAINER = frozenset(
-    "PATH HOME HOSTNAME PWD OLDPWD USER LOGNAME SHELL TERM LANG LC_ALL TZ TMPDIR IFS SHLVL UID EUID PPID RANDOM "
-    "SECONDS LINENO BASH BASH_VERSION BASH_SOURCE FUNCNAME OPTARG OPTIND REPLY _ "
-    "LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH VIRTUAL_ENV CUDA_HOME CUDA_VERSION NVIDIA_VISIBLE_DEVICES "
-    "NVIDIA_DRIVER_CAPABILITIES CUDA_VISIBLE_DEVICES UV_PYTHON".split()
-)
-"""Variables that the shell, the runtime or the usual image sets: reading one that Compose does not forward is no dead seam."""
+    {
+        "BASH", "BASH_SOURCE", "BASH_VERSION", "CUDA_HOME", "CUDA_VERSION", "CUDA_VISIBLE_DEVICES", "EUID", "FUNCNAME",
+        "HOME", "HOSTNAME", "IFS", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LD_PRELOAD", "LINENO", "LOGNAME",
+        "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_VISIBLE_DEVICES", "OLDPWD", "OPTARG", "OPTIND", "PATH", "PPID", "PWD",
+        "PYTHONPATH", "RANDOM", "REPLY", "SECONDS", "SHELL", "SHLVL", "TERM", "TMPDIR", "TZ", "UID", "USER",
+        "UV_PYTHON", "VIRTUAL_ENV", "_",
+    }
+)  # fmt: skip
+"""Variables that the shell, the runtime or the usual image sets: reading one that Compose does not forward is no dead
+seam."""
 
 MAX_DEVIATIONS = 64
 """Candidates that one service may have. A compose with more has a seam for everything, and no list of worlds helps."""
@@ -68,19 +72,29 @@ class Offer:
 def toggles(deployment: Deployment, default: Realisation) -> frozenset[str]:
     """Variables read behind a sourced script that the repository lacks, and meant for the user all the same.
 
-    Such a script may set anything. A variable is taken for the user's when a comment offers it (`NAME=1`), or when the
-    entrypoint only asks whether it is set (`${NAME:+--flag}`) and its name is not a private one (`_NAME`, `name`).
+    Such a script may set anything. A variable is taken for the user's when a comment offers it (`NAME=1`) or another of
+    its family (`CACHE_SIZE` beside an offered `CACHE_DIR`), or when the entrypoint only asks whether it is set
+    (`${NAME:+--flag}`) and its name is not a private one (`_NAME`, `name`).
     """
     run = default.run
     if run is None or not any(read.after_source for read in run.reads):
         return frozenset()
     offered = {offer.name for offer in _offers(_documented(deployment))}
+    families = {_family(name) for name in offered} - {""}
     behind = (read for read in run.reads if read.after_source and read.inherited and read.name not in run.writes)
     return frozenset(
         read.name
         for read in behind
-        if read.name in offered or (read.operator in (":+", "+") and not _is_private(read.name))
+        if read.name in offered
+        or _family(read.name) in families
+        or (read.operator in (":+", "+") and not _is_private(read.name))
     )
+
+
+def _family(name: str) -> str:
+    """The first part of a public name of several (`CACHE` of `CACHE_DIR`); empty for any other."""
+    first, underscore, _ = name.partition("_")
+    return first if underscore and first.isupper() else ""
 
 
 def _is_private(name: str) -> bool:
@@ -296,11 +310,11 @@ def _seams(
                 read.name, "container", forwarded, _default(read), candidates, read.position, free and not candidates
             )
             found.setdefault(read.name, seam)
-    for name, read in host.items():
+    for name, asked in host.items():
         if name not in found:
             candidates = tuple(values.get(name, ()))
-            free = read.field.split(".")[0] in ("command", "entrypoint") and not read.argument and not candidates
-            found[name] = Seam(name, "host", True, _default(read), candidates, read.position, free)
+            free = asked.field.split(".")[0] in ("command", "entrypoint") and not asked.argument and not candidates
+            found[name] = Seam(name, "host", True, _default(asked), candidates, asked.position, free)
     return tuple(sorted(found.values(), key=lambda seam: (seam.position.path, seam.position.line, seam.name)))
 
 

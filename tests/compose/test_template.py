@@ -110,7 +110,39 @@ def test_choice_is_told_of_what_was_used() -> None:
 
 
 _PIECES = st.sampled_from(
-    '$ { } ${ NO SET EMPTY _ 1 : - + ? :- :+ ${NO:- ${SET:- ${EMPTY:+ ${EMPTY- $$ a b " . ( ) }} ${NO} $NO é !'.split()
+    [
+        "$",
+        "{",
+        "}",
+        "${",
+        "NO",
+        "SET",
+        "EMPTY",
+        "_",
+        "1",
+        ":",
+        "-",
+        "+",
+        "?",
+        ":-",
+        ":+",
+        "${NO:-",
+        "${SET:-",
+        "${EMPTY:+",
+        "${EMPTY-",
+        "$$",
+        "a",
+        "b",
+        '"',
+        ".",
+        "(",
+        ")",
+        "}}",
+        "${NO}",
+        "$NO",
+        "é",
+        "!",
+    ]
     + [" ", "\n", '{"a":1}']
 )
 _TEXTS = st.lists(_PIECES, max_size=12).map("".join)
