@@ -70,7 +70,7 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     findings: list[Finding] = []
     for name in project.services:
         service = resolve_service(repository, unit.files, name, interplay=rules.interplay)
-        if is_inference_server(service.kind):
+        if is_inference_server(service.kind) or _is_meant_to_serve(service):
             services.append(service)
             findings += _findings(repository, unit, service, rules)
     findings += _refusals(repository, unit, project, rules)

@@ -33,8 +33,15 @@ def of_world(service: ResolvedService, world: EngineWorld) -> tuple[Observation,
     if world.engine is not None:
         found += (_engine_error(service, error) for error in world.engine.errors)
         if world.default:
-            found += (_ineffective(service, item) for item in world.engine.ineffective)
+            own = _read_by_the_entrypoint(world)
+            found += (_ineffective(service, item) for item in world.engine.ineffective if item.setting not in own)
     return tuple(found)
+
+
+def _read_by_the_entrypoint(world: EngineWorld) -> frozenset[str]:
+    """Variables that are for the script, not for the engine: that the engine does not read them is no fault."""
+    run = world.realisation.run
+    return frozenset(read.name for read in run.reads) if run is not None else frozenset()
 
 
 def _dead_seams(service: ResolvedService) -> Iterable[Observation]:
@@ -64,12 +71,12 @@ def _exit(service: ResolvedService, world: EngineWorld, status: int) -> Observat
     because += (
         Reason("assumption", "", None, f"{folder} is not in the repository, so it is empty") for folder in absent
     )
-    fields = {"status": status, "absent": absent}
+    fields = {"status": status, "setup": bool(absent), **_incomplete(service)}
     return Observation("entrypoint-exit", "entrypoint", service.position, tuple(because), fields)
 
 
 def _engine_error(service: ResolvedService, error: EngineError) -> Observation:
-    fields = {"kind": error.kind, "argument": error.argument, "message": error.message}
+    fields = {"kind": error.kind, "argument": error.argument, "message": error.message, **_incomplete(service)}
     cause = f"{error.kind}:{error.argument}"
     return Observation("engine-error", cause, _place(service, error.because), error.because, fields)
 
@@ -79,6 +86,12 @@ def _ineffective(service: ResolvedService, item: Ineffective) -> Observation:
     return Observation(
         "ineffective", f"{item.kind}:{item.argument}", _place(service, item.because), item.because, fields
     )
+
+
+def _incomplete(service: ResolvedService) -> dict[str, object]:
+    """Whether the default world lacks values that the author asks for, and which: nobody means to start it like that."""
+    needs = service.survey.needs
+    return {"incomplete": bool(needs), "needs": ", ".join(needs)}
 
 
 def _place(service: ResolvedService, because: tuple[Reason, ...]) -> Position:

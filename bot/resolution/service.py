@@ -19,6 +19,9 @@ from bot.worlds.model import Realisation
 from bot.worlds.seams import survey, toggles
 
 
+_INSTALLERS = ("pip", "apt", "apk", "dnf", "yum", "conda", "npm")
+
+
 @dataclass(frozen=True)
 class Repository:
     """One state of a repository, with what was read of it so far: the same for all of its services."""
@@ -92,6 +95,9 @@ class _Reader:
     def _world(
         self, realisation: Realisation, outcome: Outcome, image: Pin, unresolved: tuple[Unresolved, ...]
     ) -> EngineWorld:
+        unseen = _unseen(outcome)
+        if unseen is not None:
+            outcome, unresolved = replace(outcome, exit=None), (*unresolved, unseen)
         kind, argv = server(outcome)
         engine = self._engine(argv, outcome.environment, image) if kind == "vllm" else None
         service = realisation.service
@@ -130,6 +136,17 @@ def _model_argument(argv: tuple[Word, ...]) -> str | None:
         return named[-1]
     start = 1 if argv and argv[0].text == "serve" else 0
     return argv[start].text if len(argv) > start and not argv[start].text.startswith("-") else None
+
+
+def _unseen(outcome: Outcome) -> Unresolved | None:
+    """Why a way that seems to end without a server may have one: it ran something whose content is not known."""
+    if outcome.program is not None or outcome.exit not in (0, None):
+        return None
+    for step in reversed(outcome.steps):
+        if not any(installer in step.run[0].text for installer in _INSTALLERS):
+            shown = " ".join(word.text for word in step.run[:2])
+            return Unresolved(f"what {shown} starts is not known: it is not in the repository", step.position)
+    return None if outcome.exit == 0 else Unresolved("how the script ends is not known", None)
 
 
 def _assumed_empty(realisation: Realisation) -> Iterator[Unresolved]:

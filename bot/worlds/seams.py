@@ -50,13 +50,17 @@ class EarlyInterpolation:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """All that the text of one service says about its seams, seen from the default world."""
+    """All that the text of one service says about its seams, seen from the default world.
+
+    `needs` are host variables that its command asks for, without a default and not set: nobody means to start it so.
+    """
 
     seams: tuple[Seam, ...]
     deviations: tuple[Deviation, ...]
     dead: tuple[Read, ...]
     early: tuple[EarlyInterpolation, ...]
     offers: tuple[Offer, ...]
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,8 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
     finder.from_command(read for read in host.values() if read.name not in {r.name for r in inside})
     finder.from_comments()
     deviations = tuple(finder.found.values())[:MAX_DEVIATIONS]
-    return Survey(_seams(host, carriers, run, dead, deviations), deviations, dead, early, offers)
+    seams = _seams(host, carriers, run, dead, deviations)
+    return Survey(seams, deviations, dead, early, offers, _needs(service, default.environment, early))
 
 
 def _of_the_engine(reads: Iterable[VariableRead]) -> tuple[VariableRead, ...]:
@@ -316,6 +321,13 @@ def _seams(
             free = asked.field.split(".")[0] in ("command", "entrypoint") and not asked.argument and not candidates
             found[name] = Seam(name, "host", True, _default(asked), candidates, asked.position, free)
     return tuple(sorted(found.values(), key=lambda seam: (seam.position.path, seam.position.line, seam.name)))
+
+
+def _needs(service: Service, environment: Mapping[str, str], early: tuple[EarlyInterpolation, ...]) -> tuple[str, ...]:
+    misread = {item.read.name for item in early}
+    asked = (read for read in service.reads if read.operator == "" and read.name not in misread)
+    used = (read.name for read in asked if read.field.split(".")[0] in ("command", "entrypoint", "environment"))
+    return tuple(dict.fromkeys(name for name in used if name not in environment))
 
 
 def _default(read: Read | VariableRead) -> str | None:
