@@ -109,42 +109,8 @@ def test_choice_is_told_of_what_was_used() -> None:
     assert told == [("SET", True), ("NO", False), ("SET", True)]
 
 
-_PIECES = st.sampled_from(
-    [
-        "$",
-        "{",
-        "}",
-        "${",
-        "NO",
-        "SET",
-        "EMPTY",
-        "_",
-        "1",
-        ":",
-        "-",
-        "+",
-        "?",
-        ":-",
-        ":+",
-        "${NO:-",
-        "${SET:-",
-        "${EMPTY:+",
-        "${EMPTY-",
-        "$$",
-        "a",
-        "b",
-        '"',
-        ".",
-        "(",
-        ")",
-        "}}",
-        "${NO}",
-        "$NO",
-        "é",
-        "!",
-    ]
-    + [" ", "\n", '{"a":1}']
-)
+_TOKENS = "$ { } ${ NO SET EMPTY _ 1 : - + ? :- :+ ${NO:- ${SET:- ${EMPTY:+ ${EMPTY- $$ a b . ( ) }} ${NO} $NO é !"
+_PIECES = st.sampled_from([*_TOKENS.split(), '"', " ", "\n", '{"a":1}'])
 _TEXTS = st.lists(_PIECES, max_size=12).map("".join)
 
 
