@@ -77,6 +77,15 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     return UnitReport(unit, tuple(findings), tuple(services), project)
 
 
+def _is_meant_to_serve(service: ResolvedService) -> bool:
+    """Whether an entrypoint that ends without a server was written to start one."""
+    described = service.worlds[0].realisation.service
+    if described is None or all(world.outcome is None or world.outcome.exit is None for world in service.defaults):
+        return False
+    words = (*(described.entrypoint or ()), *(described.command or ()))
+    return any(_MENTIONS_AN_ENGINE.search(word.text) for word in words)
+
+
 def _findings(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
     if not any(world.engine is not None for world in service.defaults):
         return evaluate(_without_properties(rules), subject(service))

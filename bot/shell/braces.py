@@ -9,6 +9,9 @@ from bot.shell.syntax import Parameter, Part, Text
 MAX_WORDS = 4096
 """More words than any command line of an engine has."""
 
+MAX_BRACES = 200
+"""Opening braces in one word: each costs a walk over the word."""
+
 _LETTERS = re.compile(r"[A-Za-z0-9_]+")
 _RANGE = re.compile(r"(?:(-?[0-9]+)\.\.(-?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?[0-9]+))?\Z")
 
@@ -24,6 +27,8 @@ def expand_braces(parts: list[Part]) -> list[list[Part]] | None:
             tokens.extend(part.text)
         else:
             tokens.append(part)
+    if tokens.count("{") > MAX_BRACES:
+        return None
     try:
         words = _expand(tokens, 0)
     except _TooMany:

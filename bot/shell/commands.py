@@ -14,6 +14,9 @@ from bot.shell.values import Source, Value
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
+MAX_ARGUMENTS = 20_000
+"""More arguments than any command has: doubling `"$@"` in a loop ends here."""
+
 Put = dict[str, Variable | None]
 
 
@@ -82,6 +85,8 @@ def simple(on: Interpreter, node: Simple) -> Status:
     on.line = node.line
     if not arguments:
         return _assignments_only(on, node)
+    if len(arguments) > MAX_ARGUMENTS or sum(len(one.text or "") for one in arguments) > 2 * on.machine.limits.text:
+        raise on.refusal("a command line without end")
     return dispatch(on, arguments, node, declared)
 
 
@@ -297,7 +302,7 @@ def _fill_map(on: Interpreter, variable: Variable, pairs: list[tuple[str | None,
 def _fill_array(on: Interpreter, variable: Variable, pairs: list[tuple[str | None, Value, bool]]) -> None:
     items = variable.items
     assert items is not None
-    following = max((key for key in items if isinstance(key, int)), default=-1) + 1
+    following = _following(items)
     for key, value, append in pairs:
         if key is not None:
             following = on.expand.index_number(key, variable)
@@ -314,6 +319,16 @@ def _fill_array(on: Interpreter, variable: Variable, pairs: list[tuple[str | Non
         following += 1
     if len(items) > 100_000:
         raise on.refusal("an array grows without end")
+
+
+def _following(items: dict[int | str, Value]) -> int:
+    """The number behind the last element. Arrays that only grew hold their elements in order."""
+    if not items:
+        return 0
+    last = next(reversed(items))
+    if isinstance(last, int) and last + 1 == len(items):
+        return last + 1
+    return max(key for key in items if isinstance(key, int)) + 1
 
 
 def output(on: Interpreter, value: Value, descriptor: int = 1) -> Status:

@@ -12,6 +12,7 @@ from bot.shell.model import SourceFile
 from bot.shell.patterns import (
     BadPattern,
     UnsupportedPattern,
+    check_cost,
     is_literal,
     longest_groups_are_certain,
     regular_expression,
@@ -36,7 +37,6 @@ _NUMERIC = {
 _WORDS = {"-eq": "=", "-ne": "!=", "-lt": "<", "-le": "<=", "-gt": ">", "-ge": ">="}
 _INTEGER = re.compile(r"[ \t\n]*[+-]?[0-9]+[ \t\n]*\Z")
 _SPECIAL_IN_EXPRESSIONS = re.compile(r"[][.*+?(){}|^$\\]")
-_MAX_EXPRESSION_INPUT = 2_000
 
 
 class TestError(Exception):
@@ -260,8 +260,10 @@ def _expression(on: Interpreter, left: Value, test: BinaryTest) -> bool:
         held = on.way.holds(left, f"like {text}", lambda one: expression.search(one) is not None)
         _set_groups(on, [Value(None, left.origin, (Symbol(f"BASH_REMATCH of {text}"),))] if held else [])
         return held
-    if len(left.text) > _MAX_EXPRESSION_INPUT or (re.search(r"[*+}]\)[*+{]", text) and len(left.text) > 30):
-        raise on.refusal("a text too long for a regular expression", test.right.line)
+    try:
+        check_cost(text, left.text)
+    except UnsupportedPattern as error:
+        raise on.refusal("a text too long for a regular expression", test.right.line) from error
     found = expression.search(left.text)
     if found is None:
         _set_groups(on, [])

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable
 
-from bot.shell.patterns import BadPattern, UnsupportedPattern, regular_expression
+from bot.shell.patterns import BadPattern, UnsupportedPattern, check_cost, regular_expression
 
 
 class Unknown(Exception):
@@ -385,9 +385,16 @@ def _expression(text: str, *, extended: bool, ignore_case: bool = False) -> re.P
         found = regular_expression(text if extended else extended_of_basic(text), ignore_case=ignore_case)
     except (BadPattern, UnsupportedPattern) as error:
         raise Unknown from error
-    if re.search(r"[*+}]\)[*+{]", text):
-        raise Unknown
     return found
+
+
+def _check(expression: re.Pattern[str], lines: list[str]) -> None:
+    """Raises `Unknown` where matching could take too long."""
+    longest = max(lines, key=len, default="")
+    try:
+        check_cost(expression.pattern, longest)
+    except UnsupportedPattern as error:
+        raise Unknown from error
 
 
 def grep(options: list[str], text: str) -> tuple[str, int]:
@@ -405,6 +412,7 @@ def grep(options: list[str], text: str) -> tuple[str, int]:
         if "o" in letters and "|" in patterns[0]:
             raise Unknown
         expression = _expression(patterns[0], extended="E" in letters, ignore_case=ignore_case)
+    _check(expression, _lines(text))
     find = expression.fullmatch if "x" in letters else expression.search
     limit = int(values["m"]) if values.get("m", "").isdecimal() else 1 << 60
     matched = [line for line in _lines(text) if (find(line) is not None) != ("v" in letters)][:limit]
@@ -433,6 +441,10 @@ def sed(options: list[str], text: str) -> tuple[str, int]:
     edits = _sed_script(scripts[0], extended)
     out: list[str] = []
     lines = _lines(text)
+    for edit in edits:
+        for expression in (edit.expression, edit.find):
+            if expression is not None:
+                _check(expression, lines)
     for number, line in enumerate(lines, 1):
         last = number == len(lines)
         deleted = stop = False
@@ -615,6 +627,8 @@ def awk(options: list[str], text: str) -> tuple[str, int]:
     groups = _awk_items(found["items"] or "")
     out: list[str] = []
     lines = _lines(text)
+    if expression is not None:
+        _check(expression, lines)
     if found["end"]:
         return _text([_awk_row(groups, "", [], len(lines))]), 0
     for number, line in enumerate(lines, 1):

@@ -164,8 +164,8 @@ class Interpreter:
                 old = variable.scalar()
             if old is not None:
                 value = concatenate([old, value])
-                if value.text is not None and len(value.text) > self.machine.limits.text:
-                    raise self.refusal("a variable grows without end")
+        if value.text is not None and len(value.text) > self.machine.limits.text:
+            raise self.refusal("a variable grows without end")
         if variable.letters:
             value = self._lettered(value, variable.letters)
         if key is not None:

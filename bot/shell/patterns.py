@@ -92,79 +92,135 @@ _SAMPLES = ("1", "0", "x", "a", "A", "-", "_", " ", ".", *map(chr, range(33, 127
 
 @lru_cache(maxsize=4096)
 def compiled(
-    pattern: str, *, extended: bool = False, path: bool = False, ignore_case: bool = False, greedy: bool = True
+    pattern: str, *, extended: bool = False, path: bool = False, ignore_case: bool = False, shortest: bool = False
 ) -> re.Pattern[str]:
-    """A regular expression for `fullmatch`. With `path`, `/` is matched by itself only and leading dots are not hidden."""
-    body, _ = _translate(pattern, 0, extended, path, greedy, inside=False)
+    """A regular expression for `fullmatch`; its `match` finds the longest (or shortest) match from a place.
+
+    That holds where no extended group is in the pattern. With `path`, no wildcard matches a slash.
+    """
+    if extended and _has_group(pattern):
+        body, _ = _translate(pattern, 0, path, inside=False)
+    else:
+        body = _simple(pattern, path, shortest)
     try:
         return re.compile(body, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
     except (re.error, RecursionError, OverflowError) as error:
         raise UnsupportedPattern(pattern) from error
 
 
+def is_simple(pattern: str, *, extended: bool) -> bool:
+    """Whether the pattern has no extended group."""
+    return not (extended and _has_group(pattern))
+
+
 def matches(pattern: str, text: str, *, extended: bool = False, ignore_case: bool = False) -> bool:
-    """Whether the whole text matches."""
-    if len(text) > 20_000 and pattern.count("*") > 3:
-        raise UnsupportedPattern(pattern)
+    """Whether the whole text matches. Raises `UnsupportedPattern`, also where a match could take too long."""
+    if extended and _has_group(pattern):
+        check_cost(pattern, text)
     return compiled(pattern, extended=extended, ignore_case=ignore_case).fullmatch(text) is not None
 
 
-def _translate(pattern: str, at: int, extended: bool, path: bool, greedy: bool, *, inside: bool) -> tuple[str, int]:
-    """The expression for the pattern from `at`; `inside` a group it ends at `|` or `)`."""
+_GROUP = re.compile(r"(?<!\\)[?*+@!]\(")
+
+
+def _has_group(pattern: str) -> bool:
+    return "(" in pattern and _GROUP.search(pattern) is not None
+
+
+MAX_MATCH_COST = 3e7
+"""Steps that a backtracking match may take: about a second."""
+
+_REPEATED_GROUP = re.compile(r"\)[*+{]|[*+]\(")
+_UNBOUNDED = re.compile(r"(?<!\\)[*+]|(?<!\\)\{[0-9]*,\}")
+
+
+def check_cost(expression: str, text: str) -> None:
+    """Raises `UnsupportedPattern` where backtracking over this text could take too long."""
+    plain = re.sub(r"\[[^]]*\]", "", expression)
+    if _REPEATED_GROUP.search(plain) and len(text) > 32:
+        raise UnsupportedPattern(expression)
+    if float(len(text) + 1) ** len(_UNBOUNDED.findall(plain)) > MAX_MATCH_COST:
+        raise UnsupportedPattern(expression)
+
+
+def _simple(pattern: str, path: bool, shortest: bool) -> str:
+    """A pattern without groups. What stands between two stars is matched where it comes first, and never again."""
+    pieces: list[str] = [""]
+    at = 0
+    while at < len(pattern):
+        if pattern[at] == "*":
+            while pattern.startswith("*", at + 1):
+                at += 1
+            pieces.append("")
+            at += 1
+            continue
+        piece, at = _one(pattern, at, path)
+        pieces[-1] += piece
+    anything = "[^/]*" if path else ".*"
+    if len(pieces) == 1:
+        return pieces[0]
+    if path:
+        return anything.join(pieces)
+    middle = "".join(f"(?>{anything}?{piece})" for piece in pieces[1:-1])
+    return pieces[0] + middle + anything + ("?" if shortest else "") + pieces[-1]
+
+
+def _one(pattern: str, at: int, path: bool) -> tuple[str, int]:
+    """The expression of the character, bracket or `?` at a place, and the place behind it."""
+    character = pattern[at]
+    if character == "?":
+        return ("[^/]" if path else "."), at + 1
+    if character == "[":
+        closing = _bracket_end(pattern, at)
+        if closing:
+            return _bracket(pattern[at + 1 : closing - 1], path), closing
+    if character == "\\" and at + 1 < len(pattern):
+        return re.escape(pattern[at + 1]), at + 2
+    return re.escape(character), at + 1
+
+
+def _translate(pattern: str, at: int, path: bool, *, inside: bool) -> tuple[str, int]:
+    """The expression for an extended pattern from `at`; `inside` a group it ends at `|` or `)`."""
     pieces: list[str] = []
-    any_one = "[^/]" if path else "."
-    lazy = "" if greedy else "?"
     while at < len(pattern):
         character = pattern[at]
         if inside and character in "|)":
             break
-        if extended and character in _EXTENDED and pattern.startswith("(", at + 1):
-            translated = _group(pattern, at, path, greedy)
+        if character in _EXTENDED and pattern.startswith("(", at + 1):
+            translated = _group(pattern, at, path)
             if translated is not None:
                 piece, at = translated
                 pieces.append(piece)
                 continue
         if character == "*":
-            while pattern.startswith("*", at + 1) and not (extended and pattern.startswith("*(", at + 1)):
+            while pattern.startswith("*", at + 1) and not pattern.startswith("*(", at + 1):
                 at += 1
-            pieces.append(any_one + "*" + lazy)
-        elif character == "?":
-            pieces.append(any_one)
-        elif character == "[":
-            closing = _bracket_end(pattern, at)
-            if closing:
-                pieces.append(_bracket(pattern[at + 1 : closing - 1], path))
-                at = closing
-                continue
-            pieces.append(r"\[")
-        elif character == "\\" and at + 1 < len(pattern):
+            pieces.append("[^/]*" if path else ".*")
             at += 1
-            pieces.append(re.escape(pattern[at]))
-        else:
-            pieces.append(re.escape(character))
-        at += 1
+            continue
+        piece, at = _one(pattern, at, path)
+        pieces.append(piece)
     return "".join(pieces), at
 
 
-def _group(pattern: str, at: int, path: bool, greedy: bool) -> tuple[str, int] | None:
+def _group(pattern: str, at: int, path: bool) -> tuple[str, int] | None:
     kind, alternatives, end = pattern[at], [], at + 1
     while True:
-        body, end = _translate(pattern, end + 1, True, path, greedy, inside=True)
+        body, end = _translate(pattern, end + 1, path, inside=True)
         alternatives.append(body)
         if end >= len(pattern):
             return None
         if pattern[end] == ")":
             break
     choice = "(?:" + "|".join(alternatives) + ")"
-    lazy = "" if greedy else "?"
     if kind == "!":
         # "Anything but": exact when nothing that varies follows, which is how people use it.
         rest = pattern[end + 1 :]
-        if not is_literal(rest, extended=True) or not greedy:
+        if not is_literal(rest, extended=True):
             raise UnsupportedPattern(pattern)
         tail = re.escape(unquote(rest))
         return f"(?!{choice}{tail}\\Z).*", end + 1
-    return choice + {"?": "?" + lazy, "*": "*" + lazy, "+": "+" + lazy, "@": ""}[kind], end + 1
+    return choice + {"@": ""}.get(kind, kind), end + 1
 
 
 def _bracket_end(pattern: str, at: int) -> int:
