@@ -19,9 +19,8 @@ def select(
     services: Mapping[str, Resolved], profiles: Sequence[str] | None, variables: Mapping[str, str]
 ) -> frozenset[str]:
     """The services that are enabled: those without a profile, and those of a selected one (`*` selects all)."""
-    if profiles is None:
-        profiles = variables.get("COMPOSE_PROFILES", "").split(",")
-    wanted = {name.strip() for name in profiles}
+    listed = variables.get("COMPOSE_PROFILES", "").split(",")
+    wanted = {name.strip() for name in listed} if profiles is None else set(profiles)
     return frozenset(
         name
         for name, service in services.items()
