@@ -59,6 +59,8 @@ class Expander:
                     self.word(one, out)
             return
         parts = word.parts
+        if len(parts) == 1 and isinstance(parts[0], Double) and self._whole(parts[0], out):
+            return
         fields = Fields(on.separators(), split=True)
         if word.assignment_like and isinstance(parts[0], Text):
             parts = self._tilde_assignment(word)
@@ -77,6 +79,27 @@ class Expander:
                 out.append(values[0])
             else:
                 out.append(joined(chunks, origin, splits))
+
+    def _whole(self, part: Double, out: list[Value]) -> bool:
+        """The words of `"$X"`, `"$@"` and `"${X[@]}"`, which most words of an entrypoint are."""
+        inner = part.parts[0] if len(part.parts) == 1 else None
+        if not isinstance(inner, Parameter) or inner.operator or inner.length or inner.indirect or inner.names:
+            return False
+        on = self.on
+        if inner.name == "@" and inner.index is None:
+            out.extend(map(on.way.resolve, on.shell.positional))
+            return True
+        variable = on.shell.variables.get(inner.name)
+        if variable is None or variable.reference:
+            return False
+        if inner.index == "@":
+            out.extend(map(on.way.resolve, variable.elements()))
+            return True
+        value = variable.scalar() if inner.index is None else None
+        if value is None:
+            return False
+        out.append(on.way.resolve(value))
+        return True
 
     def single(self, word: Word | None, *, assignment: bool = False) -> Value:
         """One value, never split: the right side of an assignment, a `case` subject, a redirection's target."""
@@ -349,10 +372,9 @@ class Expander:
             return
         if value is None:
             value = self._unset(part.name, part)
-            if operator == "@":
-                if part.letter not in "aA":
-                    self._add(value, fields, quoted)
-                    return
+            if operator[0] == "/" or (operator == "@" and part.letter not in "aA"):
+                self._add(value, fields, quoted)
+                return
         self._add(self._operate(part, value), fields, quoted)
 
     def _many(self, part: Parameter, values: list[Value], kind: str, fields: Fields, quoted: bool) -> None:

@@ -70,12 +70,34 @@ class Done:
     position: Position
 
 
+class Answers:
+    """What the container's files answer, asked once for all ways of a question."""
+
+    def __init__(self, files: ContainerFiles) -> None:
+        self._files = files
+        self._read: dict[str, SourceFile | None] = {}
+        self._exists: dict[str, bool | None] = {}
+        self.listed = sorted(files.paths()) if isinstance(files, ListedFiles) else None
+
+    def read(self, path: str) -> SourceFile | None:
+        """As `ContainerFiles.read`."""
+        if path not in self._read:
+            self._read[path] = self._files.read(path)
+        return self._read[path]
+
+    def exists(self, path: str) -> bool | None:
+        """As `ContainerFiles.exists`."""
+        if path not in self._exists:
+            self._exists[path] = self._files.exists(path)
+        return self._exists[path]
+
+
 @dataclass(slots=True)
 class Machine:
     """The container, as far as it is known, on one way."""
 
     way: Way
-    files: ContainerFiles
+    files: Answers
     limits: Limits
     closed: bool
     budget: list[int]
@@ -157,20 +179,20 @@ class Machine:
         exists = self.exists(path)
         if exists is False:
             return False
-        if isinstance(self.files, ListedFiles):
-            return any(name.startswith(path.rstrip("/") + "/") for name in self.files.paths())
+        if self.files.listed is not None:
+            return any(name.startswith(path.rstrip("/") + "/") for name in self.files.listed)
         return None
 
     def glob(self, on: Interpreter, pattern: str, line: int) -> list[str] | None:
         """The file names that a pattern matches, sorted; None when they are not known."""
         text = unquote(pattern)
-        if not isinstance(self.files, ListedFiles):
+        if self.files.listed is None:
             if _cannot_be_a_path(text):
                 self.note(on, f"no file is assumed to be named like {text}", line)
                 return []
             return None
         absolute = pattern.startswith("/")
-        names = {*self.files.paths(), *self.overlay} - self.removed
+        names = {*self.files.listed, *self.overlay} - self.removed
         directories: set[str] = set()
         for name in names:
             parent = posixpath.dirname(name)

@@ -316,7 +316,7 @@ def _child(
     from bot.shell.interpreter import Interpreter, Replaced
 
     commands.deeper(on)
-    shell = Shell(variables_of(env, on.shell.directory), list(arguments), name, posix)
+    shell = Shell(variables_of(env, on.shell.directory, on.shell.variables), list(arguments), name, posix)
     shell.options, shell.switches, shell.directory = set(options), set(switches), on.shell.directory
     shell.command_string = command
     for function, definition in on.shell.functions.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,9 +10,9 @@ from bot.provenance import Position, Word
 from bot.shell import programs
 from bot.shell.facts import facts
 from bot.shell.interpreter import Interpreter, Replaced
-from bot.shell.machine import Call, Limits, Machine, NeverEnds
+from bot.shell.machine import Answers, Call, Limits, Machine, NeverEnds
 from bot.shell.model import Comparison, ContainerFiles, Outcome, Process, Read, Run, Step, Unresolved
-from bot.shell.state import Discard, Exit, Loop, Refusal, Return, Shell, Variable
+from bot.shell.state import Discard, Exit, Loop, Refusal, Return, Shell, variables_of
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Symbol, Value, reasons
 from bot.shell.way import Decision, Way, assumed
@@ -46,13 +47,15 @@ def run(
 class _Question:
     def __init__(self, process: Process, files: ContainerFiles, fixed: dict[str, str], limits: Limits) -> None:
         self.process = process
-        self.files = files
+        self.files = Answers(files)
         self.fixed = fixed
         self.limits = limits
         self.budget = [limits.all_commands]
         self.sources: dict[tuple[str, str], Source] = {}
         self.sourced: dict[str, None] = {}
-        self.start = _value(process.argv[0]) if process.argv else Value("")
+        self.argv = [_value(word) for word in process.argv]
+        environment = {name: _value(word) for name, word in process.environment.items()}
+        self.variables = variables_of(environment, process.directory or "/")
         self.stops: dict[Position, bool] = {}
 
     def answer(self) -> Run:
@@ -88,16 +91,13 @@ class _Question:
 
     def _execute(self, machine: Machine) -> tuple[int | Symbol, Unresolved | None]:
         process = self.process
-        environment = {name: _value(word) for name, word in process.environment.items()}
-        shell = Shell({}, [], self.start, directory=process.directory or "/")
+        shell = Shell(dict(self.variables), [], self.argv[0], directory=process.directory or "/")
         source = Source("", ("",))
         interpreter = Interpreter(machine, shell, source)
-        argv = [_value(word) for word in process.argv]
         node = Simple((), (), (), 1, " ".join(word.text for word in process.argv)[:200])
-        shell.variables = {name: Variable(value, exported=True) for name, value in environment.items()}
         try:
             try:
-                programs.run(interpreter, argv, {}, node, replace=True)
+                programs.run(interpreter, self.argv, {}, node, replace=True)
             except (Replaced, Exit, Return, Loop, Discard) as ended:
                 return getattr(ended, "status", shell.status), None
             return shell.status, None
@@ -186,11 +186,22 @@ def _engine_call(machine: Machine) -> Call | None:
 
 def _value(word: Word) -> Value:
     if word.symbols:
-        return Value(None, word.because, tuple(Symbol(name) for name in word.symbols), (), word.splits)
-    return Value(word.text, word.because, (), word.lines)
+        return Value(None, word.because, _pieces(word), (), word.splits)
+    value = Value(word.text, word.because, (), word.lines)
+    value.word = word
+    return value
+
+
+def _pieces(word: Word) -> tuple[str | Symbol, ...]:
+    """The parts of a word that is not known: its symbols stand in its text as `${NAME}`."""
+    names = "|".join(re.escape(name) for name in word.symbols)
+    parts = re.split(rf"\$\{{({names})\}}", word.text)
+    return tuple(Symbol(part) if at % 2 else part for at, part in enumerate(parts) if part or at % 2)
 
 
 def _word(way: Way, value: Value) -> Word:
+    if value.word is not None:
+        return value.word
     value = way.resolve(value)
     names = tuple(dict.fromkeys(symbol.name for symbol in value.symbols()))
     return Word(value.template(), reasons(value.origin), value.lines, names, value.splits and bool(names))

@@ -160,9 +160,21 @@ class Frame:
     function: bool = True
 
 
-def variables_of(environment: Mapping[str, Value], directory: str) -> dict[str, Variable]:
-    """The variables with which a shell starts. It never takes IFS from the environment."""
-    variables = {name: Variable(value, exported=True) for name, value in environment.items()}
+def variables_of(
+    environment: Mapping[str, Value], directory: str, known: Mapping[str, Variable] | None = None
+) -> dict[str, Variable]:
+    """The variables with which a shell starts. It never takes IFS from the environment.
+
+    `known` may hold such variables already; plain ones are shared, since nobody changes them in place.
+    """
+    known = known or {}
+    variables: dict[str, Variable] = {}
+    for name, value in environment.items():
+        same = known.get(name)
+        if same is not None and same.value is value and not (same.letters or same.integer or same.readonly):
+            variables[name] = same
+        else:
+            variables[name] = Variable(value, exported=True)
     variables["IFS"] = Variable(Value(" \t\n"))
     variables["PWD"] = Variable(Value(directory), exported=True)
     return variables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.provenance import Position, Reason
+from bot.provenance import Position, Reason, Word
 
 MAX_REASONS = 8
 """A chain longer than this explains nothing any more."""
@@ -74,10 +74,11 @@ class Symbol:
 class Value:
     """A string, or a sequence of strings and symbols where it is not known.
 
-    `text` is None when some part is a symbol. `lines` as in `Word`; `splits` too. Values are never changed.
+    `text` is None when some part is a symbol. `lines` and `splits` are as in `Word`. Values are
+    never changed. `word` is the word that a value was made from, so that it can be handed on as it is.
     """
 
-    __slots__ = ("lines", "origin", "parts", "splits", "text")
+    __slots__ = ("lines", "origin", "parts", "splits", "text", "word")
 
     def __init__(
         self,
@@ -88,6 +89,7 @@ class Value:
         splits: bool = False,
     ) -> None:
         self.splits = splits
+        self.word: Word | None = None
         self.text = text
         self.origin = origin
         self.parts = parts
