@@ -16,6 +16,10 @@ from bot.hazards import Finding, Observation, Rules, Situation, Subject, World, 
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
 
+_PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_STAND_IN = "1"
+"""A value that most fields accept, to see whether a refusal is only about variables that nobody set."""
+
 _MENTIONS_AN_ENGINE = re.compile(r"vllm|sglang|llama[-_.]?cpp|llama-server|text-generation-inference|trtllm", re.I)
 
 
@@ -119,14 +123,23 @@ def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules
     """Findings on files that Docker Compose refuses, when they are about an inference server at all."""
     if not project.errors or not any(_mentions_an_engine(repository, path) for path in unit.files):
         return
-    by_service: dict[str, list[ComposeError]] = {}
+    needs = _needs_of_the_files(repository, unit)
+    accepted = load_project(repository.documents, unit.files, dict.fromkeys(needs, _STAND_IN)) if needs else project
+    lasting = {error.message for error in accepted.errors}
+    by_service: dict[str, list[Observation]] = {}
     for error in project.errors:
-        by_service.setdefault(error.service or "", []).append(error)
-    for name, errors in by_service.items():
-        observations = tuple(of_compose_error(error, unit.path) for error in errors)
+        incomplete = () if error.message in lasting else needs
+        by_service.setdefault(error.service or "", []).append(of_compose_error(error, unit.path, incomplete))
+    for name, observations in by_service.items():
         position = observations[0].position
-        situation = Situation(World({}), {}, Pin("", None), (), (), (), observations, position)
+        situation = Situation(World({}), {}, Pin("", None), (), (), (), tuple(observations), position)
         yield from evaluate(rules, Subject(unit.path, name, (), position, (situation,)))
+
+
+def _needs_of_the_files(repository: Repository, unit: Unit) -> tuple[str, ...]:
+    """Variables that the files read without a default."""
+    text = "\n".join(repository.tree.read(path) or "" for path in unit.files)
+    return tuple(dict.fromkeys(match[1] or match[2] for match in _PLAIN_VARIABLE.finditer(text)))
 
 
 def _mentions_an_engine(repository: Repository, path: str) -> bool:

@@ -12,11 +12,21 @@ from bot.resolution import EngineWorld, ResolvedService
 from bot.worlds.seams import EarlyInterpolation, Offer
 
 
-def of_compose_error(error: ComposeError, path: str) -> Observation:
-    """Docker Compose refuses the file."""
+_SIGNS_OF_A_FRAGMENT = ("has neither an image nor a build context", "refers to undefined")
+"""What Docker Compose says of a file that is meant to be laid over another one (`-f base.yml -f this.yml`)."""
+
+
+def of_compose_error(error: ComposeError, path: str, needs: tuple[str, ...]) -> Observation:
+    """Docker Compose refuses the file. `needs` are variables without a default that would make it accept the file."""
     position = Position(error.path or path, error.line or 1)
     reason = Reason("compose", position.path, position.line, error.message)
-    fields = {"kind": error.kind, "message": error.message}
+    fields = {
+        "kind": error.kind,
+        "message": error.message,
+        "incomplete": bool(needs),
+        "needs": ", ".join(needs),
+        "fragment": any(sign in error.message for sign in _SIGNS_OF_A_FRAGMENT),
+    }
     return Observation("compose-error", error.kind, position, (reason,), fields)
 
 
@@ -89,7 +99,7 @@ def _ineffective(service: ResolvedService, item: Ineffective) -> Observation:
 
 
 def _incomplete(service: ResolvedService) -> dict[str, object]:
-    """Whether the default world lacks values that the author asks for, and which: nobody means to start it like that."""
+    """Whether the default world lacks values that the author asks for, and which: it is not meant to start like that."""
     needs = service.survey.needs
     return {"incomplete": bool(needs), "needs": ", ".join(needs)}
 

@@ -89,7 +89,7 @@ def _values(subject: Subject, view: View) -> dict[str, Any]:
     }
     values |= {"service": subject.service, "file": subject.path, "slug": subject.slugs[0] if subject.slugs else None}
     values |= {"image": situation.pin.image or "(no image)", "world": assignment(situation.world.environment)}
-    values["release"] = view.releases[0] if len(view.releases) == 1 else "the pinned release"
+    values["release"] = _release(view)
     if view.observation:
         values |= view.observation.fields
     return values
@@ -103,6 +103,14 @@ def assignment(environment: Mapping[str, str]) -> str:
 def _quoted(value: str) -> str:
     plain = value and all(character.isalnum() or character in "-_=./:,+@%" for character in value)
     return value if plain else "'" + value.replace("'", "'\\''") + "'"
+
+
+def _release(view: View) -> str:
+    """The release, or the range of those that the pin may mean."""
+    if not view.releases:
+        return "the pinned release"
+    first, last = view.releases[0], view.releases[-1]
+    return first if first == last else f"({first} to {last})"
 
 
 def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, Any]) -> str:
