@@ -89,7 +89,8 @@ def _expand(tokens: list[_Token], depth: int) -> list[list[_Token]]:
 
 def _alternatives(tokens: list[_Token], start: int) -> tuple[list[list[_Token]], int] | None:
     """What stands between the brace at `start` and its partner, split at commas, and the position behind it."""
-    level, commas = 0, []
+    level = 0
+    commas: list[int] = []
     for at in range(start, len(tokens)):
         token = tokens[at]
         if token == "{":

@@ -305,7 +305,7 @@ def _look_up(on: Interpreter, arguments: list[Value], node: Simple, *, verbose: 
     return status
 
 
-_KEYWORDS = frozenset("if then elif else fi for while until do done case esac in function { } ! [[".split())
+_KEYWORDS = frozenset(["if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "function", "{", "}", "!", "[["])
 
 
 def _type(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
@@ -407,8 +407,7 @@ def _set(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
 
 
 _SWITCHES_ON = frozenset(
-    "checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots hostcomplete "
-    "interactive_comments patsub_replacement progcomp promptvars sourcepath".split()
+    ["checkwinsize", "cmdhist", "complete_fullquote", "extquote", "force_fignore", "globasciiranges", "globskipdots", "hostcomplete", "interactive_comments", "patsub_replacement", "progcomp", "promptvars", "sourcepath"]
 )
 
 
@@ -645,10 +644,10 @@ _BUILTINS: dict[str, Builtin] = {
     "mapfile": mapfile,
     "readarray": mapfile,
     "getopts": getopts,
-    **{name: _quiet for name in DECLARATIONS},
+    **dict.fromkeys(DECLARATIONS, _quiet),
 }
 _BASH_ONLY = frozenset(
-    "source builtin shopt let pushd popd dirs disown enable mapfile readarray declare typeset caller".split()
+    ["source", "builtin", "shopt", "let", "pushd", "popd", "dirs", "disown", "enable", "mapfile", "readarray", "declare", "typeset", "caller"]
 )
 
 _: Mapping[str, Builtin] = _BUILTINS

@@ -267,9 +267,9 @@ def assign_elements(
     if variable.readonly:
         raise Discard
     if variable.items is None:
-        kept = {0: variable.value} if append and variable.value is not None else {}
         variable.items = {}
-        variable.items.update(kept)
+        if append and variable.value is not None:
+            variable.items[0] = variable.value
         variable.value = None
         variable.mapping = mapping
     elif not append:

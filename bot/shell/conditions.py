@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bot.shell import arithmetic, commands
@@ -26,7 +27,7 @@ from bot.shell.values import Symbol, Value
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
-_NUMERIC = {
+_NUMERIC: dict[str, Callable[[int, int], bool]] = {
     "-eq": lambda left, right: left == right,
     "-ne": lambda left, right: left != right,
     "-lt": lambda left, right: left < right,
@@ -67,6 +68,10 @@ def matches(
         return equal(on, subject, value)
     if is_literal(pattern, extended=extended) and not ignore_case:
         return equal(on, subject, Value(unquote(pattern)))
+    if not pattern.strip("*"):
+        return True
+    if pattern in ("?*", "*?") and subject.text is None:
+        return not empty(on, subject)
     if not extended and re.search(r"(?<!\\)[?*+@!]\(", pattern):
         raise on.refusal("an extended pattern without `shopt -s extglob`")
 
@@ -105,7 +110,7 @@ def numeric(on: Interpreter, operator: str, left: Value, right: Value, *, expres
 
     compare = _NUMERIC[operator]
     if left.text is not None and right.text is not None:
-        return bool(compare(number(left.text), number(right.text)))
+        return compare(number(left.text), number(right.text))
     if left.text is None and right.text is None:
         raise on.refusal("a comparison of two numbers that are not known")
     unknown, known = (left, right) if left.text is None else (right, left)
@@ -116,7 +121,7 @@ def numeric(on: Interpreter, operator: str, left: Value, right: Value, *, expres
             other = number(text)
         except (TestError, ArithmeticFailure):
             return False
-        return bool(compare(other, fixed) if unknown is left else compare(fixed, other))
+        return compare(other, fixed) if unknown is left else compare(fixed, other)
 
     sign = _WORDS[operator]
     if unknown is right:
@@ -367,8 +372,9 @@ class _Arguments:
         return self.arguments[at].text if at < len(self.arguments) else None
 
     def whole(self) -> bool:
-        if any(one.splits for one in self.arguments):
-            raise self.on.refusal("a test with an unquoted value that is not known")
+        for one in self.arguments:
+            if one.splits:
+                self.on.machine.note(self.on, f"{one.template()} is assumed to be one word")
         count = len(self.arguments)
         if count > 4:
             return self._grammar()

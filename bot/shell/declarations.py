@@ -20,7 +20,8 @@ _TARGET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.*?)\])?(?:(\+?)=(.*))?\Z",
 
 def declare(on: Interpreter, command: str, arguments: list[Value], assigned: Mapping[int, Assignment]) -> Status:
     """Runs a declaration builtin. `assigned` are the arguments (counted with the command's name as 0) that the reader
-    saw as assignments."""
+    saw as assignments.
+    """
     options, removed, at = _options(on, arguments)
     if command == "local" and not any(frame.function for frame in on.shell.frames):
         return 1

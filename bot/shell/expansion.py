@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.shell import arithmetic, specials
+from bot.shell import specials
 from bot.shell.fields import Fields, is_glob, joined, pattern_of
 from bot.shell.patterns import UnsupportedPattern
-from bot.shell.state import Discard, Exit, Refusal, Variable
+from bot.shell.state import Discard, Exit, Variable
 from bot.shell.syntax import (
     Arithmetic,
     BadSubstitution,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -36,8 +37,6 @@ from bot.shell.syntax import (
     UnaryTest,
     Word,
 )
-
-import re
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -336,10 +335,10 @@ class _Walker:
         parts = word.parts
         if len(parts) == 1 and isinstance(parts[0], Double):
             parts = parts[0].parts
-        significant = [part for part in parts if not (isinstance(part, Text))]
+        significant = [part for part in parts if not isinstance(part, Text)]
         if len(significant) != 1:
             return set()
-        part = significant[0]
+        part: Part = significant[0]
         if isinstance(part, Double) and len(part.parts) == 1:
             part = part.parts[0]
         if isinstance(part, Substitution):

@@ -368,9 +368,7 @@ def extended_of_basic(text: str) -> str:
             pieces.append(text[at : end + 1])
             at = end + 1
             continue
-        if character in "(){}|+?":
-            pieces.append("\\" + character)
-        elif (character == "^" and at and not (pieces and pieces[-1] in ("(", "|"))) or (
+        if character in "(){}|+?" or (character == "^" and at and not (pieces and pieces[-1] in ("(", "|"))) or (
             character == "$" and at + 1 < len(text) and not text.startswith(("\\)", "\\|"), at + 1)
         ):
             pieces.append("\\" + character)

@@ -24,6 +24,7 @@ from bot.shell.syntax import (
     JoinedTest,
     Node,
     NotTest,
+    Part,
     Pipeline,
     Redirect,
     Script,
@@ -46,7 +47,7 @@ DECLARATIONS = frozenset({"declare", "typeset", "local", "export", "readonly"})
 """Builtins whose arguments may be assignments."""
 
 _RESERVED = frozenset(
-    "if then elif else fi for in do done while until case esac select function { } ! time coproc [[".split()
+    ["if", "then", "elif", "else", "fi", "for", "in", "do", "done", "while", "until", "case", "esac", "select", "function", "{", "}", "!", "time", "coproc", "[["]
 )
 _POSIX_RESERVED = _RESERVED - {"select", "function", "time", "coproc", "[["}
 _TOKEN = re.compile(r"[^\s;&|<>()'\"\\$`]+")
@@ -55,7 +56,7 @@ _REDIRECT = re.compile(r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*)\})?(<<<|<<-|<<|<
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _FUNCTION = re.compile(r"([^\s;&|<>()'\"\\$`=]+)[ \t]*\([ \t]*\)")
 _UNARY = frozenset("abcdefghknoprstuvwxzGLNORS")
-_BINARY_WORDS = frozenset("-eq -ne -lt -le -gt -ge -nt -ot -ef".split())
+_BINARY_WORDS = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"])
 _DIGITS = re.compile(r"[0-9]+\Z")
 
 
@@ -89,11 +90,11 @@ class Reader(WordReader):
             failure = SyntaxFailure(f"{UNFOLLOWED}: nested too deeply to be read", self.line())
         return Script(tuple(units), failure, lines)
 
-    def commands(self) -> Node:  # type: ignore[override]
+    def commands(self) -> Node:
         """Commands up to a closing parenthesis, which is not consumed."""
         return self._sequence(frozenset({")"}))
 
-    def nested(self, text: str, line: int) -> Node:  # type: ignore[override]
+    def nested(self, text: str, line: int) -> Node:
         """The commands of a text that was taken out of backquotes."""
         inner = Reader(text, line, posix=self.posix, depth=self.depth)
         body = inner._sequence(frozenset())
@@ -525,7 +526,7 @@ class Reader(WordReader):
             if not words or declaration:
                 assignment = self._assignment()
                 if assignment is not None:
-                    (words if words else assignments).append(assignment)  # type: ignore[arg-type]
+                    (words if words else assignments).append(assignment)
                     end = self.at
                     continue
             word = self.word(braces=True)
@@ -721,7 +722,7 @@ class Reader(WordReader):
 
     def _regular_expression(self) -> Word:
         text, start, level = self.text, self.at, 0
-        parts: list = []
+        parts: list[Part] = []
         while self.at < len(text):
             character = text[self.at]
             if character in " \t\n" and not level:

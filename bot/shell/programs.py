@@ -127,11 +127,7 @@ def _engine(on: Interpreter, argv: list[Value], env: Environment) -> Status:
 
 
 _COMMON = frozenset(
-    "numactl cat ls mkdir rm cp mv ln chmod touch date hostname uname id whoami sleep env nohup nice timeout stdbuf tr cut sed "
-    "grep awk seq head tail sort wc tee uniq basename dirname readlink realpath mktemp xargs find bash sh dash setsid "
-    "taskset ionice chrt expr true false printf echo test rev tac paste comm fold nl od xxd base64 md5sum sha256sum "
-    "egrep fgrep mawk printenv nproc df du stat sync yes rmdir dd stty tty install logname which egrep gzip tar "
-    "diff cmp split join shuf factor numfmt cksum sum expand unexpand pr fmt truncate pwd kill ps [".split()
+    ["numactl", "cat", "ls", "mkdir", "rm", "cp", "mv", "ln", "chmod", "touch", "date", "hostname", "uname", "id", "whoami", "sleep", "env", "nohup", "nice", "timeout", "stdbuf", "tr", "cut", "sed", "grep", "awk", "seq", "head", "tail", "sort", "wc", "tee", "uniq", "basename", "dirname", "readlink", "realpath", "mktemp", "xargs", "find", "bash", "sh", "dash", "setsid", "taskset", "ionice", "chrt", "expr", "true", "false", "printf", "echo", "test", "rev", "tac", "paste", "comm", "fold", "nl", "od", "xxd", "base64", "md5sum", "sha256sum", "egrep", "fgrep", "mawk", "printenv", "nproc", "df", "du", "stat", "sync", "yes", "rmdir", "dd", "stty", "tty", "install", "logname", "which", "egrep", "gzip", "tar", "diff", "cmp", "split", "join", "shuf", "factor", "numfmt", "cksum", "sum", "expand", "unexpand", "pr", "fmt", "truncate", "pwd", "kill", "ps", "["]
 ) - {"ps"}
 """Programs of a plain Debian system: what a closed world has besides its files."""
 
@@ -244,12 +240,12 @@ def nested(
         )
     if at >= len(argv) or interactive_input:
         return _from_input(on, argv, at, env, options, switches, posix, node)
-    path = argv[at].text
-    if path is None:
+    target = argv[at].text
+    if target is None:
         raise on.refusal(f"{base} runs a script whose name is not known", node.line)
-    found = _script(on, path)
+    found = _script(on, target)
     if found is None:
-        if on.machine.exists(on.path(path)) is False or (on.machine.closed):
+        if on.machine.exists(on.path(target)) is False or on.machine.closed:
             _record_step(on, argv, node)
             return 127
         return _assumed_step(on, argv, node)
@@ -313,7 +309,7 @@ def _child(
     node: Simple | None = None,
 ) -> Status:
     """Runs a script in a shell of its own; the caller goes on with its status."""
-    from bot.shell.interpreter import Interpreter, Replaced
+    from bot.shell.interpreter import Interpreter
 
     commands.deeper(on)
     shell = Shell(variables_of(env, on.shell.directory, on.shell.variables), list(arguments), name, posix)
@@ -353,7 +349,7 @@ def _script_file(
     depth: int,
 ) -> Status:
     """A script that is run by its name: its first line says by which program."""
-    path, text, source = script
+    path, _, source = script
     if on.machine.closed:
         return 126
     found = _SHEBANG.match(source.texts[0])

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 from bot.shell.braces import expand_braces
 from bot.shell.syntax import (
@@ -438,13 +439,13 @@ class WordReader:
             return text[self.at - 1]
         return None
 
-    def _index(self) -> Word | str | None:  # type: ignore[override]
+    def _index(self) -> Word | Literal["@", "*"] | None:
         text = self.text
         if not text.startswith("[", self.at) or self.posix:
             return None
         if text.startswith(("[@]", "[*]"), self.at):
             self.at += 3
-            return text[self.at - 2]
+            return "@" if text[self.at - 2] == "@" else "*"
         self.at += 1
         return self.quoted_until("]", opening="[")
 

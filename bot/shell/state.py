@@ -94,12 +94,12 @@ class Variable:
             return [] if self.value is None else [self.value]
         if self.mapping:
             return list(self.items.values())
-        return [self.items[key] for key in sorted(self.items)]  # type: ignore[type-var]
+        return [self.items[key] for key in sorted(self.items)]
 
     def keys(self) -> list[str]:
         if self.items is None:
             return [] if self.value is None else ["0"]
-        return [str(key) for key in (self.items if self.mapping else sorted(self.items))]  # type: ignore[type-var]
+        return [str(key) for key in (self.items if self.mapping else sorted(self.items))]
 
 
 class Sink:

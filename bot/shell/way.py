@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bot.shell.values import Symbol, Value, join_origins
+from bot.shell.values import Origin, Symbol, Value, join_origins
 
 _Predicate = Callable[[str], bool]
 
@@ -49,7 +49,7 @@ class Way:
 
     # --- values -----------------------------------------------------------------------------------------------
 
-    def symbol(self, name: str, origin: tuple = ()) -> Value:
+    def symbol(self, name: str, origin: tuple[Origin, ...] = ()) -> Value:
         """The value of a symbol: a text when it is fixed or decided."""
         bound = self._bound.get(name)
         return Value(bound, origin) if bound is not None else Value(None, origin, (Symbol(name),))
@@ -117,8 +117,7 @@ class Way:
         if isinstance(only, Symbol):
             subject = only.name
         else:
-            subject, whole = value.template(), test
-            text, test = text, whole
+            subject = value.template()
         domain = self._domains.setdefault(subject, _Domain())
         if text in domain.predicates:
             return domain.predicates[text][1]

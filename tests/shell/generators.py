@@ -49,7 +49,7 @@ def _words(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
         parameter,
         length,
-        children.map(lambda word: '"' + word.replace('"', "") + '"'),
+        children.map(lambda word: '"' + word.replace('\\"', "").replace('"', "") + '"'),
         st.tuples(children, children).map("".join),
         children.map(lambda word: f"$(echo {word})"),
         children.map(lambda word: f'"$(printf "%s" {word})"'),
@@ -155,7 +155,7 @@ format_arguments = st.lists(
     st.sampled_from(["5", "-7", "abc", "'a b'", "''", "0x1f", "010", "3.75", "'\"A'", "12abc", "'a\\tb'", "+3", "1e3", '"$x"', '"$sp"']),
     max_size=4,
 ).map(" ".join)  # fmt: skip
-printfs = st.tuples(formats, format_arguments).map(lambda two: f"printf -v out -- '{two[0]}' {two[1]}; s=$?")
+printfs = st.tuples(formats, format_arguments).map(lambda two: f"printf -v one -- '{two[0]}' {two[1]}; s=$?")
 
 separators = st.sampled_from(["", " ", ":", ": ", ",", " ,", "$'\\n'", "a"])
 lines = st.text(alphabet="ab :,\\ \t", max_size=10)
