@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from bot.audit.cards import evaluate_on_cards
 from bot.audit.discovery import Discovery, Skipped, Unit, discover
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.subject import subject
 from bot.catalog import Problem
-from bot.compose import ComposeError, Project, load_project
+from bot.compose import Project, load_project
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Rules, Situation, Subject, World, evaluate
 from bot.resolution import Repository, ResolvedService, resolve_service
@@ -93,13 +94,13 @@ def _is_meant_to_serve(service: ResolvedService) -> bool:
 def _findings(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
     if not any(world.engine is not None for world in service.defaults):
         return evaluate(_without_properties(rules), subject(service))
-    findings = evaluate(rules, subject(service))
+    findings = evaluate_on_cards(rules, service)
     if not service.survey.dead:
         return findings
     engine_rules = {rule.id for rule in rules.over_properties}
     active = {finding.rule for finding in findings if finding.status == "active"} & engine_rules
     seams = tuple(_with_mitigations(repository, unit, service, rules, seam, active) for seam in of_seams(service))
-    return evaluate(rules, subject(service, seams))
+    return evaluate_on_cards(rules, service, seams)
 
 
 def _without_properties(rules: Rules) -> Rules:
@@ -115,7 +116,7 @@ def _with_mitigations(
         return seam
     offers = [offer.value for offer in service.survey.offers if offer.name == seam.cause]
     pretended = resolve_service(repository, unit.files, service.name, inside={seam.cause: offers[0]})
-    still = {finding.rule for finding in evaluate(rules, subject(pretended, ())) if finding.status == "active"}
+    still = {finding.rule for finding in evaluate_on_cards(rules, pretended, ()) if finding.status == "active"}
     return replace(seam, fields={**seam.fields, "documented_as_mitigation_of": tuple(sorted(active - still))})
 
 

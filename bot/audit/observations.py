@@ -11,7 +11,6 @@ from bot.provenance import Position, Reason
 from bot.resolution import EngineWorld, ResolvedService
 from bot.worlds.seams import EarlyInterpolation, Offer
 
-
 _SIGNS_OF_A_FRAGMENT = ("has neither an image nor a build context", "refers to undefined")
 """What Docker Compose says of a file that is meant to be laid over another one (`-f base.yml -f this.yml`)."""
 

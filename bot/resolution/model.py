@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from bot.catalog import Header, WiredPatch
 from bot.engine import Engine, Pin
@@ -18,7 +19,8 @@ class EngineWorld:
 
     `outcome` is None when Compose refuses the files, when only the image knows what starts, or when no way through the
     script could be followed; `unresolved` then says why. `kind` names the inference server ("vllm",
-    "llama-server"), None when the script ends without one. `engine` is there for vLLM alone.
+    "llama-server"), None when the script ends without one. `engine` is there for vLLM alone, as far as it is the same on
+    all cards that the service is meant for; `on_card` has it for each, by compute capability, when there are several.
     """
 
     realisation: Realisation
@@ -28,6 +30,7 @@ class EngineWorld:
     engine: Engine | None
     patches: tuple[WiredPatch, ...]
     unresolved: tuple[Unresolved, ...]
+    on_card: Mapping[int, Engine] = field(default_factory=dict)
 
     @property
     def default(self) -> bool:

@@ -7,6 +7,9 @@ import posixpath
 from bot.provenance import Word
 from bot.shell import Outcome
 
+_OMNI = "--omni"
+"""The flag by which vllm-omni takes over vLLM's command: another server, with flags of its own."""
+
 
 def server(outcome: Outcome) -> tuple[str | None, tuple[Word, ...]]:
     """The kind of inference server and what follows its name (`vllm`, or the module behind `python -m`).
@@ -16,9 +19,10 @@ def server(outcome: Outcome) -> tuple[str | None, tuple[Word, ...]]:
     if outcome.program is None or outcome.argv is None:
         return None, ()
     program = posixpath.basename(outcome.program.text)
-    if program.startswith("python"):
-        return _module(outcome.argv)
-    return program, outcome.argv
+    kind, argv = _module(outcome.argv) if program.startswith("python") else (program, outcome.argv)
+    if kind == "vllm" and any(word.text == _OMNI for word in argv):
+        return "vllm-omni", argv
+    return kind, argv
 
 
 def _module(argv: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:

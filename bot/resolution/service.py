@@ -18,7 +18,6 @@ from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
 from bot.worlds.seams import survey, toggles
 
-
 _INSTALLERS = ("pip", "apt", "apk", "dnf", "yum", "conda", "npm")
 
 
@@ -99,20 +98,25 @@ class _Reader:
         if unseen is not None:
             outcome, unresolved = replace(outcome, exit=None), (*unresolved, unseen)
         kind, argv = server(outcome)
-        engine = self._engine(argv, outcome.environment, image) if kind == "vllm" else None
+        engine = self._engine(argv, outcome.environment, image, self.sm) if kind == "vllm" else None
+        cards = self.sm if engine is not None and len(self.sm) > 1 else ()
+        on_card = {card: self._engine(argv, outcome.environment, image, (card,)) for card in cards}
         service = realisation.service
         patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
         notes = (*unresolved, *outcome.notes, *_assumed_empty(realisation))
-        return EngineWorld(realisation, outcome, kind, image, engine, patches, notes)
+        return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 
-    def _engine(self, argv: tuple[Word, ...], environment: Mapping[str, Word], image: Pin) -> Engine:
+    def _engine(
+        self, argv: tuple[Word, ...], environment: Mapping[str, Word], image: Pin, sm: tuple[int, ...]
+    ) -> Engine:
         key = (
             image,
+            sm,
             tuple((word.text, word.splits) for word in argv),
             tuple((name, word.text) for name, word in sorted(environment.items())),
         )
         if key not in self._engines:
-            launch = Launch(argv, environment, image, self._model(argv), self.sm)
+            launch = Launch(argv, environment, image, self._model(argv), sm)
             self._engines[key] = resolve(launch)
         return self._engines[key]
 

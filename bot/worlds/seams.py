@@ -204,7 +204,11 @@ def _setter(read: VariableRead, service: Service, unfolded: Run, comments: Mappi
     here = [r for r in unfolded.reads if r.name == read.name and r.position.line == read.position.line]
     if any(not r.inherited for r in here):
         return "the script sets it before this line"
-    if read.name in service.environment or not any(r.after_source for r in here):
+    if read.name in service.environment:
+        given = service.environment[read.name]
+        literal = given is not None and not any(r.field == f"environment.{read.name}" for r in service.reads)
+        return "`environment:` sets it for the container alone" if literal else ""
+    if not any(r.after_source for r in here):
         return ""
     named = any(re.search(rf"\b{re.escape(read.name)}\b", text) for text in comments.values())
     script = unfolded.sourced[0] if unfolded.sourced else "a sourced script"
