@@ -98,7 +98,7 @@ def _ineffective(service: ResolvedService, item: Ineffective) -> Observation:
 
 
 def _incomplete(service: ResolvedService) -> dict[str, object]:
-    """Whether the default world lacks values that the author asks for, and which: it is not meant to start like that."""
+    """Whether the default world lacks values that the author asks for, and which: nobody means to start it so."""
     needs = service.survey.needs
     return {"incomplete": bool(needs), "needs": ", ".join(needs)}
 

@@ -18,9 +18,9 @@ class EngineWorld:
     """One way through one world.
 
     `outcome` is None when Compose refuses the files, when only the image knows what starts, or when no way through the
-    script could be followed; `unresolved` then says why. `kind` names the inference server ("vllm",
-    "llama-server"), None when the script ends without one. `engine` is there for vLLM alone, as far as it is the same on
-    all cards that the service is meant for; `on_card` has it for each, by compute capability, when there are several.
+    script could be followed; `unresolved` then says why. `kind` names the inference server ("vllm", "llama-server"),
+    None when the script ends without one. `engine` is there for vLLM alone, as far as it is the same on all cards that
+    the service is meant for; `on_card` has it for each, by compute capability, when there are several.
     """
 
     realisation: Realisation
