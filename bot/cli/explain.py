@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from bot.cli import text
 from bot.cli.failure import Failure
 from bot.cli.opening import locate, opened
 from bot.cli.options import env_option, repo_option, rev_option, symbol_option
@@ -60,6 +59,8 @@ def _explain(service: ResolvedService, property_name: str | None) -> None:
             continue
         for name, value in world.engine.properties.items():
             if property_name in (None, name):
+                from bot.cli import text
+
                 text.print_chain(f"{service.name}: {name}", value, _links(world, value.because))
 
 

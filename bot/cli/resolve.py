@@ -9,7 +9,6 @@ from typing import IO, Any
 
 import click
 
-from bot.cli import text
 from bot.cli.batch import BadRequest, answers
 from bot.cli.failure import Failure
 from bot.cli.opening import locate, opened
@@ -55,6 +54,8 @@ def resolve_command(
     if output == "json":
         click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     else:
+        from bot.cli import text
+
         text.print_resolution(path, resolved, answer["errors"])
     if answer["errors"] and not resolved:
         raise SystemExit(2)
