@@ -238,3 +238,10 @@ def test_unreadable_file_is_one_clear_error() -> None:
     project = load_project(Documents(tree), ["bad.yml"], {})
     assert [(error.message, error.path) for error in project.errors] == [("/bad.yml: not UTF-8", "bad.yml")]
     assert load_project(Documents(tree), ["compose.yml"], {}).errors[0].message == "/bad.yml: not UTF-8"
+
+
+@pytest.mark.parametrize("args", ["{A: , B: 1}", "[A, B=1]"])
+def test_bare_build_argument_takes_the_host_s_value(args: str) -> None:
+    text = f"services:\n  s:\n    build: {{context: ., args: {args}}}\n"
+    assert _service(text, {"A": "host"}).config["build"]["args"] == {"A": "host", "B": "1"}
+    assert _service(text).config["build"]["args"] == {"B": "1"}

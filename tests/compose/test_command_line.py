@@ -87,7 +87,7 @@ def test_any_line_is_split_as_docker_compose_splits_it(lines: list[str]) -> None
 
 @pytest.mark.soak
 @needs_docker_compose
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(_LINES, min_size=40, max_size=80))
 def test_any_line_is_split_as_docker_compose_splits_it_at_length(lines: list[str]) -> None:
     _agrees(lines)

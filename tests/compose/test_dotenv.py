@@ -102,7 +102,7 @@ def test_any_file_is_read_as_docker_compose_reads_it(texts: list[str]) -> None:
 
 @pytest.mark.soak
 @needs_docker_compose
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(_FILES, min_size=40, max_size=80))
 def test_any_file_is_read_as_docker_compose_reads_it_at_length(texts: list[str]) -> None:
     _agrees(texts)

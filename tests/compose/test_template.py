@@ -141,7 +141,7 @@ def test_any_text_is_filled_as_docker_compose_fills_it(texts: list[str]) -> None
 
 @pytest.mark.soak
 @needs_docker_compose
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(_TEXTS, min_size=40, max_size=80))
 def test_any_text_is_filled_as_docker_compose_fills_it_at_length(texts: list[str]) -> None:
     _agrees(texts)
