@@ -30,32 +30,43 @@ class ArithmeticFailure(Exception):
 class Variables(Protocol):
     """What an expression reads and writes. `read` gives the text of a variable, None when it is unset."""
 
-    def read(self, name: str, index: int | str | None) -> str | None: ...
+    def read(self, name: str, index: int | str | None) -> str | None:
+        """The text of a variable or element."""
 
-    def write(self, name: str, index: int | str | None, value: int) -> None: ...
+    def write(self, name: str, index: int | str | None, value: int) -> None:
+        """Sets a variable or element."""
 
-    def is_map(self, name: str) -> bool: ...
+    def is_map(self, name: str) -> bool:
+        """Whether subscripts of this variable are keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
+    """A constant."""
+
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
+    """A variable, or an element when `index` is set."""
+
     name: str
     index: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Unary:
+    """`!x`, `~x`, `+x`, `-x`."""
+
     operator: str
     operand: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
+    """`a + b` and the other operators of two operands."""
+
     operator: str
     left: Expression
     right: Expression
@@ -63,6 +74,8 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
+    """`test ? yes : no`."""
+
     test: Expression
     yes: Expression
     no: Expression
@@ -70,6 +83,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
+    """`target = value`, or `target += value` with its operator."""
+
     target: Name
     operator: str
     value: Expression

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bot.shell import builtins, programs, redirects
+from bot.shell import builtins, declarations, programs, redirects, settings
 from bot.shell.arithmetic import wrap
 from bot.shell.state import Discard, Exit, Frame, Return, Sink, Status, Variable
 from bot.shell.syntax import Assignment, Element, Function, Simple, Word
@@ -28,15 +28,13 @@ class ArithmeticVariables:
         self.fixed = fixed
 
     def read(self, name: str, index: int | str | None) -> str | None:
+        """The text of a variable. Raises `UnknownNumber` where it is a symbol."""
         from bot.shell.expansion import UnknownNumber
 
         on = self.on
         if name in self.fixed:
             return self.fixed[name]
-        if index is None:
-            value = on.expand.variable(name)
-        else:
-            value = on.expand.element(name, str(index))
+        value = on.expand.variable(name) if index is None else on.expand.element(name, str(index))
         if value is None:
             if "u" in on.shell.options:
                 raise Exit(127 if on.shell.command_string else 1)
@@ -47,18 +45,20 @@ class ArithmeticVariables:
         return value.text
 
     def write(self, name: str, index: int | str | None, value: int) -> None:
+        """Sets a variable or element."""
         on = self.on
         text = Value(str(wrap(value)), on.here(on.line))
         on.assign(name, text, index=None if index is None else str(index))
 
     def is_map(self, name: str) -> bool:
+        """Whether the variable is a map."""
         variable = self.on.shell.variables.get(name)
         return variable is not None and variable.mapping
 
 
 def option_is_set(on: Interpreter, name: str) -> bool:
     """Whether `set -o name` is on."""
-    letter = builtins.OPTION_LETTERS.get(name)
+    letter = settings.OPTION_LETTERS.get(name)
     return (letter or name) in on.shell.options
 
 
@@ -124,14 +124,13 @@ def dispatch(
             status = _with_prefix(on, node, lambda: call(on, name, function, arguments[1:], node.line))
         elif builtin is not None:
             permanent = name == "exec" and len(arguments) == 1
-            if name in builtins.DECLARATIONS:
+            if name in declarations.DECLARATIONS:
                 prepared = declared or {}
-                status = _with_prefix(on, node, lambda: builtins.declare(on, name, arguments[1:], prepared))
+                status = _with_prefix(on, node, lambda: declarations.declare(on, name, arguments[1:], prepared))
             elif name in ("command", "builtin") and declared and len(arguments) > 1:
                 shifted = {index - 1: one for index, one in declared.items()}
                 inner = Simple((), (), (), node.line, node.text)
-                status = dispatch(on, arguments[1:], inner, shifted)
-                return status
+                return dispatch(on, arguments[1:], inner, shifted)
             elif name in ("exec", "command", "builtin", "eval", ".", "source"):
                 status = builtin(on, arguments[1:], node)
             else:
@@ -314,7 +313,7 @@ def _fill_array(on: Interpreter, variable: Variable, pairs: list[tuple[str | Non
 
                 value = concatenate([old, value])
         if variable.integer and value.text is not None:
-            value = Value(str(on.calculate(value.text, on.line)), value.origin)
+            value = Value(str(on.calculate(value.text)), value.origin)
         items[following] = _guarded(on, value)
         following += 1
     if len(items) > 100_000:

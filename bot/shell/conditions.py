@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot.shell import arithmetic, commands
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import UnknownNumber
+from bot.shell.machine import DIRECTORIES
 from bot.shell.model import SourceFile
 from bot.shell.patterns import (
     BadPattern,
@@ -27,7 +28,7 @@ from bot.shell.values import Symbol, Value
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
-_NUMERIC: dict[str, Callable[[int, int], bool]] = {
+NUMERIC: dict[str, Callable[[int, int], bool]] = {
     "-eq": lambda left, right: left == right,
     "-ne": lambda left, right: left != right,
     "-lt": lambda left, right: left < right,
@@ -108,7 +109,7 @@ def numeric(on: Interpreter, operator: str, left: Value, right: Value, *, expres
             raise TestError(f"{text}: integer expression expected")
         return value
 
-    compare = _NUMERIC[operator]
+    compare = NUMERIC[operator]
     if left.text is not None and right.text is not None:
         return compare(number(left.text), number(right.text))
     if left.text is None and right.text is None:
@@ -192,7 +193,7 @@ def _known_file_test(on: Interpreter, letter: str, name: str) -> bool | None:
     if letter == "r":
         return True if content is not None or directory else None
     if letter == "w":
-        return True if path in machine.overlay or path == "/tmp" else (True if machine.closed else None)
+        return True if path in machine.overlay or path in DIRECTORIES else (True if machine.closed else None)
     if letter == "x":
         if directory:
             return True
@@ -283,10 +284,8 @@ def _expression(on: Interpreter, left: Value, test: BinaryTest) -> bool:
 def _same_whichever(text: str, pattern: str, found: re.Match[str]) -> bool:
     """Whether no longer match starts at the same place, so that the order of alternatives did not matter."""
     expression = re.compile(pattern, re.DOTALL | re.ASCII)
-    for end in range(len(text), found.end(), -1):
-        if expression.fullmatch(text, found.start(), end):
-            return False
-    return True
+    ends = range(len(text), found.end(), -1)
+    return not any(expression.fullmatch(text, found.start(), end) for end in ends)
 
 
 def _set_groups(on: Interpreter, groups: list[Value]) -> None:
@@ -336,7 +335,7 @@ def binary(on: Interpreter, operator: str, left: Value, right: Value, *, express
         return equal(on, left, right)
     if operator == "!=":
         return not equal(on, left, right)
-    if operator in _NUMERIC:
+    if operator in NUMERIC:
         return numeric(on, operator, left, right, expressions=expressions)
     left, right = on.way.resolve(left), on.way.resolve(right)
     if operator in ("<", ">"):
@@ -346,120 +345,3 @@ def binary(on: Interpreter, operator: str, left: Value, right: Value, *, express
     if operator in ("-nt", "-ot", "-ef"):
         return on.way.is_one_of(on.way.symbol(f"{left.template()} {operator} {right.template()}"), ("yes",))
     raise TestError(operator)
-
-
-_BINARY = frozenset({"=", "==", "!=", "<", ">", "-nt", "-ot", "-ef", *_NUMERIC})
-_UNARY = frozenset(f"-{letter}" for letter in "abcdefghknoprstuvwxzGLNORS")
-
-
-def builtin_test(on: Interpreter, arguments: list[Value]) -> Status:
-    """`test` and `[` (without its last argument)."""
-    try:
-        return int(not _Arguments(on, arguments).whole())
-    except TestError:
-        return 2
-
-
-class _Arguments:
-    """The rules of POSIX for few arguments, and the grammar of bash for more."""
-
-    def __init__(self, on: Interpreter, arguments: list[Value]) -> None:
-        self.on = on
-        self.arguments = arguments
-        self.at = 0
-
-    def _text(self, at: int) -> str | None:
-        return self.arguments[at].text if at < len(self.arguments) else None
-
-    def whole(self) -> bool:
-        for one in self.arguments:
-            if one.splits:
-                self.on.machine.note(self.on, f"{one.template()} is assumed to be one word")
-        count = len(self.arguments)
-        if count > 4:
-            return self._grammar()
-        return self._few(0, count)
-
-    def _few(self, start: int, count: int) -> bool:
-        on, arguments = self.on, self.arguments
-        if count == 0:
-            return False
-        first = self._text(start)
-        if count == 1:
-            return not empty(on, arguments[start])
-        if count == 2:
-            if first == "!":
-                return empty(on, arguments[start + 1])
-            if first in _UNARY:
-                return unary(on, str(first), arguments[start + 1])
-            raise TestError(str(first))
-        if count == 3:
-            second = self._text(start + 1)
-            if second in self._binary_operators():
-                return binary(on, str(second), arguments[start], arguments[start + 2])
-            if second == "-a":
-                left, right = not empty(on, arguments[start]), not empty(on, arguments[start + 2])
-                return left and right
-            if second == "-o":
-                left, right = not empty(on, arguments[start]), not empty(on, arguments[start + 2])
-                return left or right
-            if first == "!":
-                return not self._few(start + 1, 2)
-            if first == "(" and self._text(start + 2) == ")":
-                return not empty(on, arguments[start + 1])
-            raise TestError(str(second))
-        if first == "!":
-            return not self._few(start + 1, 3)
-        if first == "(" and self._text(start + 3) == ")":
-            return self._few(start + 1, 2)
-        return self._grammar()
-
-    def _binary_operators(self) -> frozenset[str]:
-        return _BINARY - {"=="} if self.on.shell.posix else _BINARY
-
-    def _grammar(self) -> bool:
-        result = self._or()
-        if self.at < len(self.arguments):
-            raise TestError("too many arguments")
-        return result
-
-    def _or(self) -> bool:
-        result = self._and()
-        while self._text(self.at) == "-o":
-            self.at += 1
-            right = self._and()
-            result = result or right
-        return result
-
-    def _and(self) -> bool:
-        result = self._term()
-        while self._text(self.at) == "-a":
-            self.at += 1
-            right = self._term()
-            result = result and right
-        return result
-
-    def _term(self) -> bool:
-        if self.at >= len(self.arguments):
-            raise TestError("argument expected")
-        text = self._text(self.at)
-        if text == "!":
-            self.at += 1
-            return not self._term()
-        if text == "(":
-            self.at += 1
-            result = self._or()
-            if self._text(self.at) != ")":
-                raise TestError("`)' expected")
-            self.at += 1
-            return result
-        second = self._text(self.at + 1)
-        if self.at + 2 < len(self.arguments) and second in self._binary_operators():
-            left, right = self.arguments[self.at], self.arguments[self.at + 2]
-            self.at += 3
-            return binary(self.on, str(second), left, right)
-        if text in _UNARY and self.at + 1 < len(self.arguments):
-            self.at += 2
-            return unary(self.on, str(text), self.arguments[self.at - 1])
-        self.at += 1
-        return not empty(self.on, self.arguments[self.at - 1])

@@ -50,7 +50,7 @@ def declare(on: Interpreter, command: str, arguments: list[Value], assigned: Map
     return status
 
 
-def _options(on: Interpreter, arguments: list[Value]) -> tuple[set[str], set[str], int]:
+def _options(_on: Interpreter, arguments: list[Value]) -> tuple[set[str], set[str], int]:
     options: set[str] = set()
     removed: set[str] = set()
     at = 0

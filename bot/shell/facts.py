@@ -43,6 +43,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
+    """As `model.Read`, with the line in the text."""
+
     name: str
     operator: str
     argument: str
@@ -53,6 +55,8 @@ class ReadFact:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonFact:
+    """As `model.Comparison`, with the line in the text."""
+
     name: str
     value: str
     line: int
@@ -426,4 +430,4 @@ def _names_in(parts: tuple[Part, ...]) -> set[str]:
 
 
 def _names_in_node(part: Substitution) -> set[str]:
-    return {found for found in re.findall(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)", part.text)}
+    return set(re.findall(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)", part.text))

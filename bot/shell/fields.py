@@ -107,6 +107,7 @@ class Fields:
 
     @property
     def origins(self) -> list[Value]:
+        """The values that the current field was made of."""
         return self._origins
 
 

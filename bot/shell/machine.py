@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
 DIRECTORIES = frozenset(
-    {"/", "/tmp", "/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/var", "/root", "/opt", "/home"}
+    {"/", "/tmp", "/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/var", "/root", "/opt", "/home"}  # noqa: S108 (a path in a container)
 )
 """Directories that every image has."""
 
@@ -132,6 +132,7 @@ class Machine:
         self.notes.setdefault((reason, on.position(line)))
 
     def unresolved_notes(self) -> tuple[Unresolved, ...]:
+        """The assumptions made on this way."""
         return tuple(Unresolved(reason, position) for reason, position in self.notes)
 
     def sleep(self, on: Interpreter) -> None:
@@ -170,6 +171,7 @@ class Machine:
         return False if known is None and self.closed else known
 
     def is_directory(self, path: str) -> bool | None:
+        """Whether a path is a directory; None when only the container knows."""
         if path in self.overlay:
             return False
         if path in self.directories or path in DIRECTORIES:

@@ -72,7 +72,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A value that the script compares a variable with (`case` patterns, `=`, `==`, `-eq`, `-z`…): candidates for worlds.
+    """A value that the script compares a variable with (`case` patterns, `=`, `-eq`, `-z`…): candidates for worlds.
 
     `value` is literal; a glob pattern is given by one string that it matches.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from bot.shell.parts import ansi_escape
 from bot.shell.quoting import backslash_quoted
-from bot.shell.reader import ansi_escape
 from bot.shell.state import Sink, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Symbol, Value, concatenate, join_origins
@@ -65,7 +65,7 @@ def echo(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
 
 
 def _echo_escapes(text: str) -> tuple[str, bool]:
-    """The escapes of `echo -e` and `%b` undone; whether `\\c` ended the output."""
+    r"""The escapes of `echo -e` and `%b` undone; whether `\c` ended the output."""
     pieces = bytearray()
     at = 0
     while at < len(text):
@@ -90,7 +90,7 @@ def _echo_escapes(text: str) -> tuple[str, bool]:
     return pieces.decode("utf-8", "surrogateescape"), False
 
 
-def printf(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+def printf(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     """`printf [-v NAME] FORMAT ARGUMENT…`."""
     target: str | None = None
     if len(arguments) > 1 and arguments[0].text == "-v" and not on.shell.posix:
@@ -134,6 +134,7 @@ class Formatter:
         self.stopped = False
 
     def run(self) -> Value:
+        """The whole output: the format again and again until the arguments are used up."""
         if any(one.splits for one in self.arguments):
             raise self.on.refusal("printf of a value of unknown length")
         while True:
@@ -143,8 +144,7 @@ class Formatter:
                 break
             if len(self.pieces) > 100_000:
                 raise self.on.refusal("printf makes too much output")
-        value = concatenate(self.pieces) if self.pieces else Value("", self.form.origin)
-        return value
+        return concatenate(self.pieces) if self.pieces else Value("", self.form.origin)
 
     def _put(self, text: str, origin: Value | None = None) -> None:
         self.pieces.append(Value(text, (origin or self.form).origin))
@@ -235,7 +235,7 @@ class Formatter:
         text = value.text if value is not None and value.text is not None else ""
         origin = value or self.form
         if kind in "sbcqQ":
-            self._put(_padded(self._string(kind, text, value is None, precision), flags, width), origin)
+            self._put(_padded(self._string(kind, text, precision), flags, width), origin)
         elif kind in "diouxX":
             self._put(_integer_text(kind, self._integer(text), flags, width, precision), origin)
         elif kind in "eEfFgG":
@@ -253,7 +253,7 @@ class Formatter:
         name = f"printf %{flags}{width or ''}{kind} {value.template()}"
         self.pieces.append(Value(None, join_origins([value]), (Symbol(name),)))
 
-    def _string(self, kind: str, text: str, missing: bool, precision: int | None) -> str:
+    def _string(self, kind: str, text: str, precision: int | None) -> str:
         if kind == "c":
             if not text:
                 raise self.on.refusal("printf writes a null character")

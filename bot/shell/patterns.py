@@ -375,5 +375,5 @@ def _expression_bracket_end(text: str, at: int) -> int:
 
 
 def longest_groups_are_certain(text: str) -> bool:
-    """Whether the first match of Python and the longest one of POSIX have the same groups: true without alternatives."""
+    """Whether Python's first match and the longest one of POSIX have the same groups: true without alternatives."""
     return "|" not in re.sub(r"\[[^\]]*\]|\\.", "", text)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
 ALWAYS_SET = frozenset({"PATH", "HOME", "HOSTNAME", "LD_LIBRARY_PATH"})
-"""Variables that the container runtime or every CUDA image sets: unknown rather than unset when nothing declares them."""
+"""Variables that the container runtime or every CUDA image sets: unknown, not unset, when nothing declares them."""
 
 _CONSTANTS = {
     "BASH_VERSION": "5.2.15(1)-release",
@@ -21,7 +21,27 @@ _CONSTANTS = {
     "PS4": "+ ",
 }
 _SYMBOLS = frozenset(
-    ["RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "HOSTNAME", "UID", "EUID", "PPID", "BASHPID", "GROUPS", "SHLVL", "MACHTYPE", "HOSTTYPE", "BASH", "BASH_COMMAND", "SHELLOPTS", "BASHOPTS", "TERM"]
+    [
+        "RANDOM",
+        "SRANDOM",
+        "SECONDS",
+        "EPOCHSECONDS",
+        "EPOCHREALTIME",
+        "HOSTNAME",
+        "UID",
+        "EUID",
+        "PPID",
+        "BASHPID",
+        "GROUPS",
+        "SHLVL",
+        "MACHTYPE",
+        "HOSTTYPE",
+        "BASH",
+        "BASH_COMMAND",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "TERM",
+    ]
 )
 _POSIX_SYMBOLS = frozenset({"PPID", "SHLVL"})
 _DASH_UNSET = frozenset({"OPTERR", "BASH_VERSION", "OSTYPE"})
@@ -57,9 +77,8 @@ def value(on: Interpreter, name: str) -> Value | None:
         return shell.last_argument
     if name == "LINENO":
         return Value(str(on.command_line), on.here(on.line))
-    if shell.posix:
-        if name in _DASH_UNSET:
-            return None
+    if shell.posix and name in _DASH_UNSET:
+        return None
     if name in _CONSTANTS:
         return Value(_CONSTANTS[name], on.here(on.line))
     if name in ("FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "BASH_VERSINFO", "PIPESTATUS"):
@@ -130,7 +149,7 @@ def _name_of(on: Interpreter, frame) -> str:  # type: ignore[no-untyped-def]
     return name if not on.shell.command_string else "environment"
 
 
-def assigned(on: Interpreter, name: str, value: Value) -> None:
+def assigned(on: Interpreter, name: str) -> None:
     """What an assignment to a variable of the shell's own does beside setting it."""
     if name == "OPTIND":
         on.shell.getopts_at = 1

@@ -72,6 +72,7 @@ class Variable:
     reference: bool = False
 
     def copy(self) -> Variable:
+        """A copy whose elements can be changed."""
         return Variable(
             self.value,
             dict(self.items) if self.items is not None else None,
@@ -90,6 +91,7 @@ class Variable:
         return self.items.get("0" if self.mapping else 0)
 
     def elements(self) -> list[Value]:
+        """The values of all elements, in order."""
         if self.items is None:
             return [] if self.value is None else [self.value]
         if self.mapping:
@@ -97,6 +99,7 @@ class Variable:
         return [self.items[key] for key in sorted(self.items)]
 
     def keys(self) -> list[str]:
+        """The subscripts of all elements, in order."""
         if self.items is None:
             return [] if self.value is None else ["0"]
         return [str(key) for key in (self.items if self.mapping else sorted(self.items))]
@@ -113,6 +116,7 @@ class Sink:
         self.size = 0
 
     def write(self, value: Value) -> None:
+        """Adds to what was written. Raises `Refusal` when it is too much."""
         if not self.keep:
             return
         self.size += len(value.text) if value.text is not None else 1
@@ -121,6 +125,7 @@ class Sink:
         self.values.append(value)
 
     def content(self) -> Value:
+        """All that was written."""
         if len(self.values) > 1:
             self.values = [concatenate(self.values)]
         return self.values[0] if self.values else EMPTY
@@ -204,6 +209,7 @@ class Shell:
     getopts_at: int = 1
 
     def copy(self) -> Shell:
+        """The state of a subshell."""
         return Shell(
             {name: one if one.items is None else one.copy() for name, one in self.variables.items()},
             list(self.positional),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bot.shell import filters
+from bot.shell import editing, filters
 from bot.shell.filters import Unknown
 from bot.shell.model import SourceFile
 from bot.shell.state import Feed, Sink, Status
@@ -94,7 +94,7 @@ def _cat(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
 
 
 def _text_filter(compute: Callable[[list[str], str], tuple[str, int]], *, files_after: int | None) -> Tool:
-    """A tool that turns a text into a text. `files_after` is how many operands stand before its files (None: no files)."""
+    """A tool that turns a text into a text. `files_after` operands stand before its files (None: no files)."""
 
     def tool(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         arguments = [on.way.resolve(one) for one in arguments]
@@ -107,7 +107,7 @@ def _text_filter(compute: Callable[[list[str], str], tuple[str, int]], *, files_
             if files:
                 contents = [file_content(on, name) for name in files]
                 if any(one is None for one in contents):
-                    return 2 if compute is filters.grep else 1
+                    return 2 if compute is editing.grep else 1
                 if len(files) > 1 and compute is not filters.sort:
                     return unknown(on, node)
                 source = concatenate([one for one in contents if one is not None])
@@ -143,7 +143,7 @@ def _plain(compute: Callable[[list[str]], str]) -> Tool:
     return tool
 
 
-def _mkdir(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+def _mkdir(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     status = 0
     parents = any(re.fullmatch(r"-\w*p\w*|--parents", one.text or "") for one in arguments)
     for one in arguments:
@@ -165,7 +165,7 @@ def _mkdir(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return status
 
 
-def _rm(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+def _rm(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     force = any(re.fullmatch(r"-\w*f\w*|--force", one.text or "") for one in arguments)
     status = 0
     for one in arguments:
@@ -181,7 +181,7 @@ def _rm(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return status
 
 
-def _touch(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+def _touch(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     for one in arguments:
         text = on.way.resolve(one).text
         if text is None or text.startswith("-"):
@@ -222,7 +222,7 @@ def _copy(move: bool) -> Tool:
     return tool
 
 
-def _tee(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+def _tee(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     content = standard_input(on)
     append = any(one.text in ("-a", "--append") for one in arguments)
     for one in arguments:
@@ -326,9 +326,9 @@ _SEVERAL: dict[str, Tool] = {
     "rev": _text_filter(filters.rev, files_after=0),
     "tac": _text_filter(filters.tac, files_after=0),
     "paste": _text_filter(filters.paste, files_after=0),
-    "sed": _text_filter(filters.sed, files_after=1),
-    "grep": _text_filter(filters.grep, files_after=1),
-    "awk": _text_filter(filters.awk, files_after=1),
+    "sed": _text_filter(editing.sed, files_after=1),
+    "grep": _text_filter(editing.grep, files_after=1),
+    "awk": _text_filter(editing.awk, files_after=1),
     "basename": _plain(filters.basename),
     "dirname": _plain(filters.dirname),
     "seq": _plain(filters.seq),

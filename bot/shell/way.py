@@ -55,6 +55,7 @@ class Way:
         return Value(bound, origin) if bound is not None else Value(None, origin, (Symbol(name),))
 
     def known(self, symbol: Symbol) -> str | None:
+        """The text of a symbol, None while it is open."""
         bound = self._bound.get(symbol.name)
         if bound is None and symbol.base is not None and symbol.derive is not None:
             base = self.resolve(symbol.base)
@@ -114,10 +115,7 @@ class Way:
         if value.text is not None:
             return test(value.text)
         only = value.parts[0] if len(value.parts) == 1 else None
-        if isinstance(only, Symbol):
-            subject = only.name
-        else:
-            subject = value.template()
+        subject = only.name if isinstance(only, Symbol) else value.template()
         domain = self._domains.setdefault(subject, _Domain())
         if text in domain.predicates:
             return domain.predicates[text][1]

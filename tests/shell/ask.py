@@ -39,7 +39,7 @@ def entrypoint(
     shell: str = "bash",
     limits: Limits | None = None,
 ) -> Run:
-    """Runs `[shell, -c, script, --, *args]`, the script standing in lines 10… of `compose.yml`, the arguments in 100…"""
+    """Runs `[shell, -c, script, --, *args]`, with the script at line 10 of `compose.yml`, arguments at 100."""
     count = script.count("\n") + 1
     text = Word(script, (Reason("compose", "compose.yml", 10, "entrypoint"),), tuple(range(10, 10 + count)))
     words: tuple[Word, ...] = (Word(shell), Word("-c"), text, Word("--"))

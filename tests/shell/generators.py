@@ -21,8 +21,29 @@ literals = st.text(alphabet="ab-_/.:,=%+@^~1 ", min_size=0, max_size=4)
 safe_literals = st.text(alphabet="abcxyz019-_/.:,=%+@^", min_size=0, max_size=5)
 
 glob_pieces = st.sampled_from(
-    ["*", "?", "[a-c]", "[!a-z]", "[[:alpha:]]", "[^l]", "l", "a", "/", ".", "o", "[]a]", "[a", "\\*", "'*'", '"?"', "\\ ", "e", "[0-9]", "1"]
-)  # fmt: skip
+    [
+        "*",
+        "?",
+        "[a-c]",
+        "[!a-z]",
+        "[[:alpha:]]",
+        "[^l]",
+        "l",
+        "a",
+        "/",
+        ".",
+        "o",
+        "[]a]",
+        "[a",
+        "\\*",
+        "'*'",
+        '"?"',
+        "\\ ",
+        "e",
+        "[0-9]",
+        "1",
+    ]
+)
 patterns = st.lists(glob_pieces, min_size=1, max_size=4).map("".join)
 
 numbers = st.integers(-9, 12).map(str)
@@ -73,7 +94,9 @@ words = st.recursive(plain_words, _words, max_leaves=6)
 
 
 def _expressions(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    binary = st.sampled_from("+ - * / % ** << >> < <= > >= == != & | ^ && || ,".split())
+    binary = st.sampled_from(
+        ["+", "-", "*", "/", "%", "**", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&", "|", "^", "&&", "||", ","]
+    )
     return st.one_of(
         st.tuples(children, binary, children).map(" ".join),
         children.map(lambda inner: f"({inner})"),
@@ -81,7 +104,7 @@ def _expressions(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.tuples(children, children, children).map(lambda three: f"{three[0]} ? {three[1]} : {three[2]}"),
         st.tuples(
             st.sampled_from(["i", "j", "sparse[2]"]),
-            st.sampled_from("= += -= *= /= %= <<= >>= &= |= ^=".split()),
+            st.sampled_from(["=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^="]),
             children,
         ).map(lambda three: f"({three[0]} {three[1]} {three[2]})"),
     )
@@ -90,21 +113,61 @@ def _expressions(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 expressions = st.recursive(
     st.one_of(
         st.integers(0, 70).map(str),
-        st.sampled_from(["n", "i", "i++", "++j", "j--", "0x1f", "017", "2#101", "36#z", "z", "9223372036854775807", "$n", "${i}", "none", "sparse[3]", "x"]),
+        st.sampled_from(
+            [
+                "n",
+                "i",
+                "i++",
+                "++j",
+                "j--",
+                "0x1f",
+                "017",
+                "2#101",
+                "36#z",
+                "z",
+                "9223372036854775807",
+                "$n",
+                "${i}",
+                "none",
+                "sparse[3]",
+                "x",
+            ]
+        ),
     ),
     _expressions,
     max_leaves=6,
-)  # fmt: skip
+)
 """Arithmetic, with a few operands that are errors."""
 
 test_values = st.sampled_from(
-    ['"$x"', '"$e"', '"$sp"', '"$n"', '"$unset_one"', "5", "abc", '""', '"$c"', "-n", "=", "!", "007", '" 5 "', "-5", "a*", '"a*"', '"("']
-)  # fmt: skip
+    [
+        '"$x"',
+        '"$e"',
+        '"$sp"',
+        '"$n"',
+        '"$unset_one"',
+        "5",
+        "abc",
+        '""',
+        '"$c"',
+        "-n",
+        "=",
+        "!",
+        "007",
+        '" 5 "',
+        "-5",
+        "a*",
+        '"a*"',
+        '"("',
+    ]
+)
 bracket_tests = st.recursive(
     st.one_of(
         test_values,
         st.tuples(st.sampled_from(["-n", "-z", "!", "-e", "-f", "-d"]), test_values).map(" ".join),
-        st.tuples(test_values, st.sampled_from(["=", "!=", "==", "-eq", "-ne", "-lt", "-ge", "\\<", "\\>"]), test_values).map(" ".join),
+        st.tuples(
+            test_values, st.sampled_from(["=", "!=", "==", "-eq", "-ne", "-lt", "-ge", "\\<", "\\>"]), test_values
+        ).map(" ".join),
     ),
     lambda inner: st.one_of(
         st.tuples(inner, st.sampled_from(["-a", "-o"]), inner).map(" ".join),
@@ -112,20 +175,44 @@ bracket_tests = st.recursive(
         inner.map(lambda one: f"\\( {one} \\)"),
     ),
     max_leaves=3,
-)  # fmt: skip
+)
 """Arguments of `[`."""
 
 _conditional_values = st.sampled_from(["$x", '"$e"', "$sp", "$n", "$unset_one", "5", "abc", "''", "$c", "007", "$z"])
 regular_expressions = st.lists(
-    st.sampled_from(["a", "l", ".", "^", "$", "[a-z]", "[^0-9]", "+", "*", "?", "(l)", "(e|h)", "{1,2}", "[[:digit:]]", "\\.", "o", "2"]),
+    st.sampled_from(
+        [
+            "a",
+            "l",
+            ".",
+            "^",
+            "$",
+            "[a-z]",
+            "[^0-9]",
+            "+",
+            "*",
+            "?",
+            "(l)",
+            "(e|h)",
+            "{1,2}",
+            "[[:digit:]]",
+            "\\.",
+            "o",
+            "2",
+        ]
+    ),
     min_size=1,
     max_size=5,
-).map("".join)  # fmt: skip
+).map("".join)
 conditionals = st.recursive(
     st.one_of(
-        st.tuples(st.sampled_from(["-n", "-z", "-v x #", "-d"]), _conditional_values).map(lambda two: " ".join(two).split("#")[0]),
+        st.tuples(st.sampled_from(["-n", "-z", "-v x #", "-d"]), _conditional_values).map(
+            lambda two: " ".join(two).split("#")[0]
+        ),
         st.tuples(_conditional_values, st.sampled_from(["==", "!=", "="]), patterns).map(" ".join),
-        st.tuples(_conditional_values, st.sampled_from(["-eq", "-lt", "-ge", "<", ">"]), _conditional_values).map(" ".join),
+        st.tuples(_conditional_values, st.sampled_from(["-eq", "-lt", "-ge", "<", ">"]), _conditional_values).map(
+            " ".join
+        ),
         st.tuples(_conditional_values, st.just("=~"), regular_expressions).map(" ".join),
     ),
     lambda inner: st.one_of(
@@ -134,7 +221,7 @@ conditionals = st.recursive(
         inner.map(lambda one: f"( {one} )"),
     ),
     max_leaves=3,
-)  # fmt: skip
+)
 """The inside of `[[ ]]`."""
 
 formats = st.lists(
@@ -152,9 +239,27 @@ formats = st.lists(
     max_size=4,
 ).map("".join)
 format_arguments = st.lists(
-    st.sampled_from(["5", "-7", "abc", "'a b'", "''", "0x1f", "010", "3.75", "'\"A'", "12abc", "'a\\tb'", "+3", "1e3", '"$x"', '"$sp"']),
+    st.sampled_from(
+        [
+            "5",
+            "-7",
+            "abc",
+            "'a b'",
+            "''",
+            "0x1f",
+            "010",
+            "3.75",
+            "'\"A'",
+            "12abc",
+            "'a\\tb'",
+            "+3",
+            "1e3",
+            '"$x"',
+            '"$sp"',
+        ]
+    ),
     max_size=4,
-).map(" ".join)  # fmt: skip
+).map(" ".join)
 printfs = st.tuples(formats, format_arguments).map(lambda two: f"printf -v one -- '{two[0]}' {two[1]}; s=$?")
 
 separators = st.sampled_from(["", " ", ":", ": ", ",", " ,", "$'\\n'", "a"])

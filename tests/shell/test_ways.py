@@ -107,11 +107,25 @@ def test_mounted_scripts_are_followed_to_the_engine() -> None:
 @pytest.mark.parametrize(
     "prefix",
     [
-        "env A=1", "nohup", "tini -g --", "dumb-init --", "numactl -N 0 -m 0", "stdbuf -oL", "nice -n 5", "ionice -c 2 -n 0",
-        "taskset -c 0-3", "timeout -k 5 10", "chrt -f 10", "gosu user", "su-exec user", "setsid -w", "/usr/bin/env -u B",
-        "uv run --with x", "env -S 'A=1 nohup'",
+        "env A=1",
+        "nohup",
+        "tini -g --",
+        "dumb-init --",
+        "numactl -N 0 -m 0",
+        "stdbuf -oL",
+        "nice -n 5",
+        "ionice -c 2 -n 0",
+        "taskset -c 0-3",
+        "timeout -k 5 10",
+        "chrt -f 10",
+        "gosu user",
+        "su-exec user",
+        "setsid -w",
+        "/usr/bin/env -u B",
+        "uv run --with x",
+        "env -S 'A=1 nohup'",
     ],
-)  # fmt: skip
+)
 def test_wrappers(prefix: str) -> None:
     assert argvs(entrypoint(f"exec {prefix} vllm serve m")) == [["vllm", "serve", "m"]]
 
@@ -138,7 +152,8 @@ def test_other_programs_replace_the_script_too() -> None:
 
 
 def test_words_say_where_they_come_from() -> None:
-    script = 'ARGS=()\nif [ "${SPEC:-on}" != "off" ]; then\n  ARGS=(--speculative-config x)\nfi\nexec vllm serve "$@" "${ARGS[@]}"'
+    script = 'ARGS=()\nif [ "${SPEC:-on}" != "off" ]; then\n  ARGS=(--speculative-config x)\nfi\n'
+    script += 'exec vllm serve "$@" "${ARGS[@]}"'
     (outcome,) = entrypoint(script, "--model").outcomes
     assert outcome.argv is not None
     serve, model, flag, _ = outcome.argv
