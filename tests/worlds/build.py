@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from textwrap import dedent, indent
 
 from bot.compose import Documents
@@ -45,14 +46,6 @@ def surveyed(text: str, files: Mapping[str, str] | None = None, environment: Map
     found = deployment(text, files, environment)
     default = found.realise()
     if ours := toggles(found, default):
-        found = Deployment(
-            found.tree,
-            found.documents,
-            found.files,
-            found.service,
-            found.image_entrypoint,
-            found.environment,
-            unset=ours,
-        )
+        found = replace(found, unset=ours)
         default = found.realise()
     return survey(found, default)

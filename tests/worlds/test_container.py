@@ -132,9 +132,7 @@ def _argv(service: str, image_entrypoint: tuple[str, ...] | None) -> tuple[list[
         pytest.param("{image: i}", SERVER, [*SERVER], True, id="image alone"),
         pytest.param("{image: i, entrypoint: [], command: [a]}", SERVER, ["a"], False, id="cleared, command"),
         pytest.param("{image: i, entrypoint: '', command: [a]}", SERVER, ["a"], False, id="cleared by text"),
-        pytest.param(
-            "{image: i, command: [bash, -c, x]}", None, ["bash", "-c", "x"], True, id="unknown image, a shell"
-        ),
+        pytest.param("{image: i, command: [bash, -c, x]}", None, ["bash", "-c", "x"], True, id="unknown image, shell"),
         pytest.param("{image: i, command: [/bin/bash, x]}", None, ["/bin/bash", "x"], True, id="a shell by its path"),
         pytest.param("{image: i, command: [--model, x]}", None, None, False, id="unknown image, arguments"),
         pytest.param("{image: i}", None, None, False, id="nothing known"),

@@ -143,7 +143,7 @@ def test_a_value_is_found_once_and_its_first_source_counts() -> None:
 
 
 def test_the_default_itself_is_no_deviation() -> None:
-    text = f"# A=--enable-x is the default\nservices:\n  engine:\n    image: {IMAGE}\n    command: ['${{A:---enable-x}}']\n"
+    text = f"# A=--enable-x is usual\nservices: {{engine: {{image: {IMAGE}, command: ['${{A:---enable-x}}']}}}}\n"
     assert [deviation.value for deviation in surveyed(text).deviations] == ["--no-enable-x"]
 
 
