@@ -195,9 +195,34 @@ def _sleep(on: Interpreter, _arguments: list[Value], _node: Simple) -> Status:
 
 
 def _kill(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    if any(one.template() in ("${$$}", "${BASHPID}", "0") for one in arguments[-1:]) and "-0" not in [
+        one.text for one in arguments
+    ]:
+        raise on.refusal("the script sends a signal to itself", node.line)
     if on.condition_depth:
         return programs.other(on, "kill", [Value("kill"), *arguments], node)
     return 0
+
+
+def _compgen(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    texts = [one.text for one in arguments]
+    if texts[:1] == ["-v"] or texts[:2] == ["-A", "variable"]:
+        names = on.variable_names()
+    elif texts[:1] == ["-e"] or texts[:2] == ["-A", "export"]:
+        names = [name for name in on.variable_names() if on.shell.variables[name].exported]
+    else:
+        raise on.refusal("compgen is not followed", node.line)
+    rest = texts[2:] if texts[0] == "-A" else texts[1:]
+    prefix = rest[0] if rest else None
+    if not prefix:
+        raise on.refusal("a list of all variables is not followed", node.line)
+    found = sorted(name for name in names if name.startswith(prefix))
+    commands.output(on, Value("".join(name + "\n" for name in found), on.here(node.line)))
+    return int(not found)
+
+
+def _unfollowed(on: Interpreter, _arguments: list[Value], node: Simple) -> Status:
+    raise on.refusal(f"{node.text} is not followed", node.line)
 
 
 def _caller(on: Interpreter, _arguments: list[Value], _node: Simple) -> Status:
@@ -247,6 +272,8 @@ _BUILTINS: dict[str, Builtin] = {
     "sleep": _sleep,
     "kill": _kill,
     "caller": _caller,
+    "compgen": _compgen,
+    **dict.fromkeys(("bind", "complete", "compopt", "fc", "help", "history", "logout", "suspend"), _unfollowed),
     "echo": echo,
     "printf": printf,
     "read": read,

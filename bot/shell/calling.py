@@ -170,7 +170,7 @@ def _without_functions(on: Interpreter, arguments: list[Value], node: Simple) ->
         return declare(on, name, arguments[1:], {})
     if found is not None:
         return found(on, arguments[1:], node)
-    return programs.run(on, arguments, commands.prefix_environment(on, node), node)
+    return programs.run(on, arguments, {}, node)
 
 
 def _look_up(on: Interpreter, arguments: list[Value], node: Simple) -> Status:

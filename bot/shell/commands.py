@@ -131,7 +131,7 @@ def dispatch(
                 shifted = {index - 1: one for index, one in declared.items()}
                 inner = Simple((), (), (), node.line, node.text)
                 return dispatch(on, arguments[1:], inner, shifted)
-            elif name in ("exec", "command", "builtin", "eval", ".", "source"):
+            elif name == "exec":
                 status = builtin(on, arguments[1:], node)
             else:
                 status = _with_prefix(on, node, lambda: builtin(on, arguments[1:], node))
@@ -265,6 +265,7 @@ def assign_elements(
     variable = on.own(name)
     if variable.readonly:
         raise Discard
+    variable.bare = False
     if variable.items is None:
         variable.items = {}
         if append and variable.value is not None:

@@ -10,7 +10,6 @@ from bot.shell import arithmetic, commands
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import UnknownNumber
 from bot.shell.machine import DIRECTORIES
-from bot.shell.model import SourceFile
 from bot.shell.patterns import (
     BadPattern,
     UnsupportedPattern,
@@ -197,7 +196,9 @@ def _known_file_test(on: Interpreter, letter: str, name: str) -> bool | None:
     if letter == "x":
         if directory:
             return True
-        if machine.closed and isinstance(content, SourceFile):
+        if path in machine.executable:
+            return True
+        if machine.closed and content is not None:
             return False
         return None
     if letter in "hLbcpSgku" and content is not None:

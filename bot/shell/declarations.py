@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.shell.state import Discard, Status, Variable
 from bot.shell.syntax import Assignment
-from bot.shell.values import Value
+from bot.shell.values import Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -82,7 +82,8 @@ def _print(on: Interpreter, options: set[str], names: list[Value]) -> Status:
         elif text not in on.shell.variables:
             status = 1
         else:
-            raise on.refusal("declare -p is not followed")
+            shown = on.way.symbol(f"declare -p {text}", name.origin)
+            output(on, concatenate([shown, Value("\n", name.origin)]))
     return status
 
 
@@ -186,6 +187,7 @@ def _shape(on: Interpreter, name: str, options: set[str]) -> None:
     variable = on.own(name)
     if variable.items is None:
         variable.items = {}
+        variable.bare = variable.value is None
         if variable.value is not None:
             variable.items["0" if "A" in options else 0] = variable.value
         variable.value = None

@@ -6,8 +6,7 @@ import re
 from functools import lru_cache
 
 from bot.shell.conditional_commands import TestReader
-from bot.shell.reader import SyntaxProblem, TooDeep
-from bot.shell.simple_commands import UNFOLLOWED
+from bot.shell.reader import UNFOLLOWED, SyntaxProblem, TooDeep
 from bot.shell.syntax import (
     AndOr,
     ArithmeticCommand,

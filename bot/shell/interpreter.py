@@ -15,7 +15,7 @@ from bot.shell.expansion import Expander, UnknownNumber
 from bot.shell.grammar import parse
 from bot.shell.machine import Limits, Machine
 from bot.shell.patterns import UnsupportedPattern, compiled
-from bot.shell.simple_commands import UNFOLLOWED
+from bot.shell.reader import UNFOLLOWED
 from bot.shell.state import (
     Discard,
     Exit,

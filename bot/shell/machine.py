@@ -107,6 +107,7 @@ class Machine:
     overlay: dict[str, Sink] = field(default_factory=dict)
     directories: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
+    executable: set[str] = field(default_factory=set)
     notes: dict[tuple[str, Position | None], None] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     steps: list[Done] = field(default_factory=list)

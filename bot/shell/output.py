@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.shell.parts import ansi_escape
+from bot.shell.parts import LocaleDependent, ansi_escape
 from bot.shell.quoting import backslash_quoted
 from bot.shell.state import Sink, Status
 from bot.shell.syntax import Simple
@@ -35,6 +35,13 @@ def echo(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     stream = on.io.get(1)
     if isinstance(stream, Sink) and not stream.keep:
         return 0
+    try:
+        return _echo(on, arguments, node)
+    except LocaleDependent as error:
+        raise on.refusal(str(error), node.line) from error
+
+
+def _echo(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     escapes, newline = on.shell.posix or "xpg_echo" in on.shell.switches, True
     while arguments:
         text = arguments[0].text
@@ -90,7 +97,7 @@ def _echo_escapes(text: str) -> tuple[str, bool]:
     return pieces.decode("utf-8", "surrogateescape"), False
 
 
-def printf(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
+def printf(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     """`printf [-v NAME] FORMAT ARGUMENT…`."""
     target: str | None = None
     if len(arguments) > 1 and arguments[0].text == "-v" and not on.shell.posix:
@@ -112,7 +119,10 @@ def printf(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
         status: Status = 0
     else:
         formatter = Formatter(on, form, [on.way.resolve(one) for one in arguments[1:]])
-        value = formatter.run()
+        try:
+            value = formatter.run()
+        except LocaleDependent as error:
+            raise on.refusal(str(error), node.line) from error
         status = formatter.status
     if target is not None:
         name, bracket, index = target.partition("[")

@@ -6,6 +6,7 @@ import re
 
 from bot.shell import specials
 from bot.shell.fields import Fields
+from bot.shell.parts import LocaleDependent
 from bot.shell.patterns import UnsupportedPattern
 from bot.shell.state import Discard, Exit, Variable
 from bot.shell.syntax import (
@@ -186,6 +187,10 @@ class ParameterExpander(TildeExpander):
         here = self.on.here(part.line)
         if part.name in ("@", "*") or part.index in ("@", "*"):
             values, _ = self._lookup(Parameter(part.name, part.line, index=part.index))
+            if not values and part.name not in "@*":
+                variable = self._dereferenced(part.name)
+                if variable is None or variable.items is None or variable.bare:
+                    self._unset(part.name)
             return Value(str(len(values)), here)
         values, _ = self._lookup(Parameter(part.name, part.line, index=part.index))
         if not values:
@@ -434,6 +439,8 @@ class ParameterExpander(TildeExpander):
             text = compute(value.text)
         except UnsupportedPattern as error:
             raise self.on.refusal("a pattern that is not supported", line) from error
+        except LocaleDependent as error:
+            raise self.on.refusal(str(error), line) from error
         except ValueError as error:
             raise Discard from error
         return Value(text, value.origin if not origin else (*value.origin, *origin))

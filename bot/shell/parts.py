@@ -33,6 +33,10 @@ _HEX = {
 }
 
 
+class LocaleDependent(Exception):
+    """A character that is written in one way under UTF-8 and in another without."""
+
+
 def make_word(parts: list[Part], line: int, text: str, *, braces: bool = False) -> Word:
     """A word of these parts, with what can be said of it once for all."""
     merged = merge(parts)
@@ -97,6 +101,8 @@ def ansi_escape(text: str, at: int) -> tuple[bytes, int]:
             number = int(digits.group(), 16)
             if letter == "x":
                 return bytes([number]), digits.end()
+            if number > 0xFF:
+                raise LocaleDependent(f"\\{letter}{digits.group()} depends on the locale")
             if number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF:
                 return chr(number).encode(), digits.end()
         return ("\\" + letter).encode(), at + 1

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 
-from bot.shell.parts import ansi_escape, make_word, merge
+from bot.shell.parts import LocaleDependent, ansi_escape, make_word, merge
 from bot.shell.syntax import (
     Arithmetic,
     Double,
@@ -31,6 +31,10 @@ _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 SPECIAL = frozenset("@*#?-$!")
 _METACHARACTERS = frozenset(" \t\n;&|<>()")
 _DOUBLE_PLAIN = re.compile(r"[^\\\"`$]+")
+
+
+UNFOLLOWED = "a syntax error that is not followed"
+"""How the message of an error starts behind which a shell does not simply stop."""
 
 
 class SyntaxProblem(Exception):
@@ -214,7 +218,10 @@ class WordReader:
                 decoded = pieces.decode("utf-8", "replace")
                 return Text(decoded.split("\0", 1)[0], True)
             if character == "\\" and self.at + 1 < len(text):
-                value, self.at = ansi_escape(text, self.at + 1)
+                try:
+                    value, self.at = ansi_escape(text, self.at + 1)
+                except LocaleDependent as error:
+                    raise self.fail(f"{UNFOLLOWED}: {error}") from error
                 pieces += value
             else:
                 pieces += character.encode()

@@ -39,11 +39,7 @@ def _apply(on: Interpreter, redirect: Redirect, io: dict[int, Stream]) -> None:
         io[redirect.descriptor or 0] = Feed(concatenate([target, Value("\n", target.origin)]))
         return
     if target.text is None:
-        io[redirect.descriptor if redirect.descriptor is not None else int(operator != "<")] = (
-            Feed(Value(None, target.origin, (Symbol(f"<{target.template()}", True),)))
-            if operator == "<"
-            else Sink(keep=False)
-        )
+        _unknown_target(on, redirect, target, io)
         return
     if operator in (">&", "<&"):
         _duplicate(on, redirect, target.text, io)
@@ -58,6 +54,25 @@ def _apply(on: Interpreter, redirect: Redirect, io: dict[int, Stream]) -> None:
         io[1 if redirect.descriptor is None else redirect.descriptor] = sink
     if operator == "<>":
         io[redirect.descriptor or 0] = sink
+
+
+def _unknown_target(on: Interpreter, redirect: Redirect, target: Value, io: dict[int, Stream]) -> None:
+    """A file whose name is a symbol (`$(mktemp)`): it is remembered under that."""
+    name, operator = target.template(), redirect.operator
+    if operator in ("<", "<&", "<>"):
+        known = on.machine.overlay.get(name)
+        unknown = Value(None, target.origin, (Symbol(f"<{name}", True),))
+        io[redirect.descriptor or 0] = Feed(known.content() if known is not None else unknown)
+        return
+    sink = Sink(keep=True)
+    if operator in (">>", "&>>"):
+        before = on.machine.overlay.get(name)
+        sink.write(before.content() if before is not None else Value(None, target.origin, (Symbol(f"<{name}", True),)))
+    on.machine.overlay[name] = sink
+    if operator in ("&>", "&>>"):
+        io[1] = io[2] = sink
+    else:
+        io[1 if redirect.descriptor is None else redirect.descriptor] = sink
 
 
 def _duplicate(on: Interpreter, redirect: Redirect, text: str, io: dict[int, Stream]) -> None:

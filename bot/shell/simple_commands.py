@@ -6,7 +6,7 @@ import re
 
 from bot.shell.parameters import ParameterReader
 from bot.shell.parts import make_word
-from bot.shell.reader import SyntaxProblem
+from bot.shell.reader import UNFOLLOWED, SyntaxProblem
 from bot.shell.syntax import (
     Assignment,
     Element,
@@ -16,9 +16,6 @@ from bot.shell.syntax import (
     Text,
     Word,
 )
-
-UNFOLLOWED = "a syntax error that is not followed"
-"""How the message of an error starts behind which a shell does not simply stop."""
 
 DECLARATIONS = frozenset({"declare", "typeset", "local", "export", "readonly"})
 """Builtins whose arguments may be assignments."""

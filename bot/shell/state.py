@@ -60,7 +60,10 @@ class Discard(Exception):
 
 @dataclass(slots=True)
 class Variable:
-    """A variable. `items` holds the elements of an array (by number) or of a map (by key)."""
+    """A variable. `items` holds the elements of an array (by number) or of a map (by key).
+
+    `bare` is an array that was declared and never assigned: `set -u` tells it from an empty one.
+    """
 
     value: Value | None = None
     items: dict[int | str, Value] | None = None
@@ -70,6 +73,7 @@ class Variable:
     integer: bool = False
     letters: str = ""
     reference: bool = False
+    bare: bool = False
 
     def copy(self) -> Variable:
         """A copy whose elements can be changed."""
@@ -82,6 +86,7 @@ class Variable:
             self.integer,
             self.letters,
             self.reference,
+            self.bare,
         )
 
     def scalar(self) -> Value | None:

@@ -71,6 +71,9 @@ def file_content(on: Interpreter, name: str) -> Value | None:
 
 
 def _cat(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    if len(arguments) == 1 and arguments[0].text is None and arguments[0].template() in on.machine.overlay:
+        write(on, on.machine.overlay[arguments[0].template()].content())
+        return 0
     if any(one.text is None for one in arguments):
         return unknown(on, node)
     names = [one.text or "" for one in arguments]
@@ -242,11 +245,26 @@ def _tee(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     return 0
 
 
-def _chmod(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    if on.machine.closed:
-        mode = arguments[0].text or "" if arguments else ""
-        if "x" in mode or re.fullmatch(r"[0-7]*[1357][0-7]*", mode):
-            raise on.refusal("a script is made executable: not followed", node.line)
+def _chmod(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
+    texts = [on.way.resolve(one).text or "" for one in arguments]
+    plain = [text for text in texts if not re.fullmatch(r"-[Rcfv]+|--\w+", text)]
+    mode = plain[0] if plain else ""
+    status = 0
+    for name in plain[1:]:
+        path = on.path(name)
+        if on.machine.exists(path) is False:
+            status = 1
+        elif re.fullmatch(r"[ugoa]*[+=][rwX]*x\w*|[0-7]*[1357][0-7]*", mode):
+            on.machine.executable.add(path)
+        else:
+            on.machine.executable.discard(path)
+    return status
+
+
+def _uname(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    if [one.text for one in arguments] not in ([], ["-s"]):
+        return unknown(on, node)
+    write(on, Value("Linux\n", on.here(node.line)))
     return 0
 
 
@@ -311,6 +329,7 @@ _SEVERAL: dict[str, Tool] = {
     "mv": _copy(True),
     "tee": _tee,
     "chmod": _chmod,
+    "uname": _uname,
     "which": _which,
     "echo": _echo,
     "xargs": _xargs,
