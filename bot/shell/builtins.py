@@ -160,7 +160,7 @@ def _cd(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     path = on.path(text)
     known = on.machine.is_directory(path)
     if known is False:
-        return 1
+        return 2 if on.shell.posix else 1
     if known is None:
         on.machine.note(on, f"the directory {path} is assumed to exist", node.line)
     on.assign("OLDPWD", Value(on.shell.directory, on.here(node.line)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.shell import builtins, declarations, programs, redirects, settings
 from bot.shell.arithmetic import wrap
-from bot.shell.state import Discard, Exit, Frame, Return, Sink, Status, Variable
+from bot.shell.state import Discard, Frame, Return, Sink, Status, Variable
 from bot.shell.syntax import Assignment, Element, Function, Simple, Word
 from bot.shell.values import Source, Value
 
@@ -37,7 +37,7 @@ class ArithmeticVariables:
         value = on.expand.variable(name) if index is None else on.expand.element(name, str(index))
         if value is None:
             if "u" in on.shell.options:
-                raise Exit(127 if on.shell.command_string else 1)
+                raise on.fatal()
             return None
         value = on.way.resolve(value)
         if value.text is None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bot.shell.state import Discard, Status, Variable
+from bot.shell.state import Discard, Exit, Status, Variable
 from bot.shell.syntax import Assignment
 from bot.shell.values import Value, concatenate
 
@@ -24,6 +24,8 @@ def declare(on: Interpreter, command: str, arguments: list[Value], assigned: Map
     """
     options, removed, at = _options(on, arguments)
     if command == "local" and not any(frame.function for frame in on.shell.frames):
+        if on.shell.posix:
+            raise Exit(2)
         return 1
     names = arguments[at:]
     if not names:
@@ -123,7 +125,7 @@ def _one(
                     raise on.refusal("an array in a quoted declaration is not followed")
     local = command == "local" or (command in ("declare", "typeset") and "g" not in options)
     if local:
-        _make_local(on, name, inherit="I" in options)
+        _make_local(on, name, inherit="I" in options or on.shell.posix)
     elements = assignment.elements if assignment is not None else None
     variable = on.shell.variables.get(name)
     if variable is not None and variable.readonly and (value is not None or elements is not None):

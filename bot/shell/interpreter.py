@@ -74,6 +74,10 @@ class Interpreter:
         """The place of a line in its file."""
         return self.source.position(self.line if line is None else line)
 
+    def fatal(self) -> Exit:
+        """The end of a shell that asks for a variable which is not set: `${X:?}`, or `set -u`."""
+        return Exit(2 if self.shell.posix else 127 if self.shell.command_string else 1)
+
     def refusal(self, reason: str, line: int | None = None) -> Refusal:
         """What to raise where the interpreter does not guess."""
         return Refusal(reason, self.line if line is None else line, self.source)
@@ -251,6 +255,8 @@ class Interpreter:
             try:
                 self.sequence(unit)
             except Discard as problem:
+                if self.shell.posix:
+                    raise Exit(2) from problem
                 self.shell.status = problem.status
                 if "e" in self.shell.options and not self.guarded:
                     raise Exit(problem.status) from problem

@@ -109,10 +109,6 @@ def printf(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         arguments = arguments[1:]
     if not arguments:
         return 2
-    if target is None:
-        stream = on.io.get(1)
-        if isinstance(stream, Sink) and not stream.keep:
-            return 0
     form = on.way.resolve(arguments[0])
     if form.text is None:
         value = Value(None, form.origin, (Symbol(f"printf {form.template()}"),))
@@ -269,6 +265,8 @@ class Formatter:
                 raise self.on.refusal("printf writes a null character")
             return text[:1]
         if kind in "qQ":
+            if self.on.shell.posix:
+                raise self.on.refusal("printf %q needs bash")
             text = backslash_quoted(text)
         elif kind == "b":
             text, stopped = _echo_escapes(text)

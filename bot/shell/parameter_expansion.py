@@ -8,7 +8,7 @@ from bot.shell import specials
 from bot.shell.fields import Fields
 from bot.shell.parts import LocaleDependent
 from bot.shell.patterns import UnsupportedPattern
-from bot.shell.state import Discard, Exit, Variable
+from bot.shell.state import Discard, Variable
 from bot.shell.syntax import (
     Parameter,
     Part,
@@ -70,7 +70,7 @@ class ParameterExpander(TildeExpander):
 
     def _unset(self, name: str) -> Value:
         if "u" in self.on.shell.options and name not in "@*":
-            raise Exit(127 if self.on.shell.command_string else 1)
+            raise self.on.fatal()
         return Value("", ())
 
     def variable(self, name: str) -> Value | None:
@@ -333,7 +333,7 @@ class ParameterExpander(TildeExpander):
         if operator in (":-", "-"):
             self._operand(part, fields, quoted)
         elif operator in (":?", "?"):
-            raise Exit(127 if self.on.shell.command_string else 1)
+            raise self.on.fatal()
         else:
             assigned = self.single(part.argument) if part.argument and part.argument.parts else Value("", ())
             if not (re.match(r"[A-Za-z_]", part.name)) or part.indirect:

@@ -20,6 +20,8 @@ from bot.shell.syntax import (
 DECLARATIONS = frozenset({"declare", "typeset", "local", "export", "readonly"})
 """Builtins whose arguments may be assignments."""
 
+_POSIX_DECLARATIONS = frozenset({"export", "readonly", "local"})
+
 _TOKEN = re.compile(r"[^\s;&|<>()'\"\\$`]+")
 
 _SKIP = re.compile(r"(?:[ \t]|\\\n)+")
@@ -115,7 +117,7 @@ class SimpleReader(ParameterReader):
             word = self.word(braces=True)
             if word is None:
                 break
-            if not declaration and word.constant in DECLARATIONS and not self.posix:
+            if not declaration and word.constant in (_POSIX_DECLARATIONS if self.posix else DECLARATIONS):
                 declaration = all(isinstance(one, Word) and one.constant in ("command", "builtin") for one in words)
             words.append(word)
             end = self.at
