@@ -136,6 +136,12 @@ def reads(node: Node, path: Path) -> list[VariableRead]:
 
 def _position(scalar: Scalar, offset: int) -> Position:
     text = str(scalar.value)
+    if pieces := scalar.word_lines(text):
+        before_it = text[:offset].split()
+        started = bool(before_it) and not text[offset - 1].isspace()
+        line = pieces[len(before_it) - started]
+        if line != scalar.line:
+            return Position(scalar.source.path, line)
     before = text.count("\n", 0, offset)
     lines = scalar.lines(text)
     line = lines[min(before, len(lines) - 1)]

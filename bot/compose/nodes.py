@@ -52,6 +52,21 @@ class Scalar:
         """The file line of each line of the scalar's value `text`."""
         return self.source.value_lines(self.style, self.line, self.end_line, text)
 
+    def word_lines(self, text: str) -> tuple[int, ...]:
+        """The file line of each blank-separated piece of a value whose line ends were folded into spaces.
+
+        Empty where that cannot be told: variables or escapes made more or fewer pieces than are written.
+        """
+        if self.end_line <= self.line or "\n" in text.rstrip("\n"):
+            return ()
+        rows = self.source.lines[self.line - 1 : self.end_line]
+        rows[0] = "" if self.style == ">" else rows[0][self.column - 1 :]
+        count = len(text.split())
+        pieces = [line for line, row in enumerate(rows, self.line) for _ in row.split()]
+        # A block's last row is the first that no longer belongs to it.
+        whole = len(pieces) - len(rows[-1].split()) == count if self.style == ">" else len(pieces) == count
+        return tuple(pieces) if whole or len(pieces) == count else ()
+
 
 @dataclass(slots=True, eq=False)
 class Sequence:
