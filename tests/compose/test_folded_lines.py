@@ -18,7 +18,6 @@ def _service(command: str) -> Service:
         (">\n      serve\n        --more\n      --x", [5, 6, 7]),
         ("serve m\n      --port\n      80", [4, 4, 5, 6]),
         ("\"serve\n      --port 'a b'\n      --x\"", [4, 5, 5, 6]),
-        ("|\n      serve \\\n      --port 80", [5, 6, 6]),
         ("serve --port 80", [4, 4, 4]),
     ],
 )
