@@ -14,7 +14,7 @@ from bot.compose.template import InvalidTemplate, MissingVariable, Template, com
 
 Lookup = Callable[[str], str | None]
 
-_EXPORT = re.compile(r"export\s+")
+_EXPORT = re.compile(r"export(?=[\t\n\f\r ])")
 _SPACE = "\t\v\f\r \u0085\u00a0"
 _ANY_SPACE = (
     _SPACE + "\n\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"

@@ -25,6 +25,7 @@ def _parse(text: str) -> dict[str, str]:
         ("\ufeffA=1", {"A": "1"}),
         ("# c\n\n  A=1 # c\nB=1#c\n", {"A": "1", "B": "1#c"}),
         ("export A=1\nexport  B : 2\n", {"A": "1", "B": "2"}),
+        ("export \nA=1\nexport\nB=2\n", {"A": "1", "B": "2"}),
         ("A='x $V'\nB=\"x $V\"\nC=x $V\n", {"A": "x $V", "B": "x v", "C": "x v"}),
         ('A="l1\nl2"\nB="a\\nb\\t\\$V\\""\n', {"A": "l1\nl2", "B": 'a\nb\t$V"'}),
         ("A=1\nB=$A\nC=${NO:-d}\n", {"A": "1", "B": "1", "C": "d"}),
