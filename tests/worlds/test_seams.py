@@ -156,6 +156,25 @@ def test_only_variables_that_can_reach_the_engine_are_seams(key: str, value: str
     assert ("A" in _seams(text, {"deploy/x.env": ""})) is is_seam
 
 
+@pytest.mark.parametrize(
+    ("env_file", "content", "dead"),
+    [
+        pytest.param("x.env", "A=1\n", [], id="sets it"),
+        pytest.param("x.env", "B=1\n", ["A"], id="sets another"),
+        pytest.param(
+            "{path: x.env, required: false}",
+            None,
+            [],
+            id="is not committed",
+            marks=pytest.mark.xfail(strict=True, reason="an optional env_file that is not here is taken for empty"),
+        ),
+    ],
+)
+def test_an_env_file_may_bring_a_variable(env_file: str, content: str | None, dead: list[str]) -> None:
+    text = compose("exec vllm serve m $${A}").replace("    entrypoint:", f"    env_file: [{env_file}]\n    entrypoint:")
+    assert _dead(text, {"deploy/x.env": content} if content is not None else None) == dead
+
+
 # Scripts that the entrypoint sources --------------------------------------------------------------------------------
 
 SOURCED = "source /etc/helper.sh\nexec vllm serve m $${A:-} $${_NVLINK} $${B:+--x}"
