@@ -12,6 +12,7 @@ from bot.provenance import Position
 from bot.shell import arithmetic, commands, conditions, control, specials
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import Expander, UnknownNumber
+from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
 from bot.shell.machine import Limits, Machine
 from bot.shell.patterns import UnsupportedPattern, compiled
@@ -214,7 +215,10 @@ class Interpreter:
         try:
             return arithmetic.evaluate(text, commands.ArithmeticVariables(self, {}))
         except ArithmeticFailure as error:
-            raise Discard from error
+            if "u" in self.shell.options:
+                # A variable that is unset would have been found before the error.
+                raise self.refusal("an expression that is wrong, under `set -u`") from error
+            raise Discard(lenient=True) from error
 
     def calculate_word(self, word: Word, line: int) -> int:
         """The value of an expression that is expanded first."""
@@ -230,7 +234,9 @@ class Interpreter:
         """The status of `((text))`: 0 when the value is not zero."""
         try:
             return int(not arithmetic.evaluate(text, commands.ArithmeticVariables(self, {})))
-        except ArithmeticFailure:
+        except ArithmeticFailure as error:
+            if "u" in self.shell.options:
+                raise self.refusal("an expression that is wrong, under `set -u`") from error
             return 1
         except UnknownNumber as unknown:
             return conditions.unknown_arithmetic(self, text, unknown)
@@ -258,7 +264,7 @@ class Interpreter:
                 if self.shell.posix:
                     raise Exit(2) from problem
                 self.shell.status = problem.status
-                if "e" in self.shell.options and not self.guarded:
+                if "e" in self.shell.options and not self.guarded and not problem.lenient:
                     raise Exit(problem.status) from problem
         if script.failure is not None:
             if script.failure.message.startswith(UNFOLLOWED):
@@ -296,6 +302,9 @@ class Interpreter:
             return status
         if "ERR" in self.shell.traps and (not self.shell.frames or "E" in self.shell.options):
             self.shell.status = status
+            if not _only_tells(self.shell.traps["ERR"]):
+                # How often it runs for one failure depends on the command, in ways that are not worth following.
+                raise self.refusal("a trap on ERR that does more than to tell and to exit")
             self.run_trap("ERR")
         if "e" in self.shell.options:
             raise Exit(status)
@@ -398,6 +407,13 @@ class Interpreter:
 
 
 _WATCHED = frozenset({"OPTIND", "RANDOM", "SECONDS", "LINENO", "HOSTNAME"})
+
+
+def _only_tells(trap: str) -> bool:
+    """Whether the commands of a trap only print or exit."""
+    told = ("echo", "printf", "exit", ":", "true")
+    simple = list(commands_of(parse(trap)))
+    return all(one.words and getattr(one.words[0], "constant", None) in told and not one.assignments for one in simple)
 
 
 __all__ = ["Interpreter", "Limits", "Replaced", "UnsupportedPattern", "compiled"]

@@ -296,7 +296,7 @@ class ParameterExpander(TildeExpander):
         if length < 0:
             if not taken:
                 return []
-            raise Discard
+            raise Discard(lenient=True)
         return taken[:length]
 
     def _number(self, word: Word | None, line: int) -> int:
@@ -442,5 +442,5 @@ class ParameterExpander(TildeExpander):
         except LocaleDependent as error:
             raise self.on.refusal(str(error), line) from error
         except ValueError as error:
-            raise Discard from error
+            raise Discard(lenient=True) from error
         return Value(text, value.origin if not origin else (*value.origin, *origin))

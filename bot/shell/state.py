@@ -51,11 +51,15 @@ class Loop(Exception):
 
 
 class Discard(Exception):
-    """An error after which a shell drops the rest of the line and goes on with the next one."""
+    """An error after which a shell drops the rest of the line and goes on with the next one.
 
-    def __init__(self, status: int = 1) -> None:
-        super().__init__(status)
-        self.status = status
+    Under `set -e` it ends the shell, unless it was an error in a number (`lenient`).
+    """
+
+    def __init__(self, *, lenient: bool = False) -> None:
+        super().__init__()
+        self.status = 1
+        self.lenient = lenient
 
 
 @dataclass(slots=True)

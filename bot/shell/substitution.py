@@ -42,6 +42,7 @@ def substitute(on: Interpreter, part: Substitution) -> Value:
         on.shell.options = options
         on.naming, on.line = naming, line
         on.condition_depth, on.guarded = condition_depth, guarded
+    on.shell.status = on.substitution_status
     value = on.way.resolve(sink.content())
     here = on.here(part.line)
     if value.text is not None:

@@ -12,6 +12,7 @@ from hypothesis.strategies import SearchStrategy
 from bot.cli.inspect_shell import answer
 from tests.shell import generators
 from tests.shell.ask import needs_bash
+from tests.shell.generated_scripts import Scripts
 from tests.shell.record import bash
 
 BATCH = 60
@@ -86,3 +87,32 @@ def test_generated_lines(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_generated_lines(kind: str, number: int) -> None:
     check(kind, 2_000, number)
+
+
+def check_scripts(number: int, count: int) -> None:
+    source = Scripts(number)
+    open_ones = 0
+    for _ in range(count):
+        script = source.one()
+        real = bash(script, ["p", "q r"])
+        result = answer({"script": script, "args": ["p", "q r"]})
+        if result["unresolved"] or len(result["outcomes"]) != 1:
+            open_ones += 1
+            continue
+        (outcome,) = result["outcomes"]
+        argv = None if outcome["program"] is None else [outcome["program"], *outcome["argv"]]
+        told = {"argv": argv, "exit": outcome["exit"], "env": outcome["env"]}
+        assert told == real, script
+    assert open_ones <= 0.05 * count + 2
+
+
+@needs_bash
+def test_generated_scripts() -> None:
+    check_scripts(1, 40)
+
+
+@needs_bash
+@pytest.mark.soak
+@pytest.mark.parametrize("number", range(2, 12))
+def test_many_generated_scripts(number: int) -> None:
+    check_scripts(number, 500)

@@ -13,7 +13,7 @@ from tests.shell.ask import needs_bash
 from tests.shell.record import RECORDED, SCRIPTS, bash, cases
 
 ROWS = [json.loads(line) for line in RECORDED.read_text().splitlines()]
-UNRESOLVED = {"export-f", "flags-sh-login", "subshell-cd"}
+UNRESOLVED = {"trap-err", "export-f", "flags-sh-login", "subshell-cd"}
 """Scripts whose answer depends on what only the machine knows: they must be unresolved, not wrong."""
 
 
