@@ -13,11 +13,16 @@ from bot.audit.subject import subject
 from bot.catalog import Problem
 from bot.compose import Project, load_project
 from bot.engine import Pin
-from bot.hazards import Finding, Observation, Rules, Situation, Subject, World, evaluate
+from bot.hazards import Finding, Observation, Rule, Rules, Situation, Subject, World, at_least, evaluate
+from bot.provenance import Reason
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
+from bot.worlds.seams import Offer
 
 _PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_AROUND = 3
+"""Lines of a comment, above and below the one that offers a variable, that are read as being about it."""
+
 _STAND_IN = "1"
 """A value that most fields accept, to see whether a refusal is only about variables that nobody set."""
 
@@ -98,8 +103,10 @@ def _findings(repository: Repository, unit: Unit, service: ResolvedService, rule
     if not service.survey.dead:
         return findings
     engine_rules = {rule.id for rule in rules.over_properties}
-    active = {finding.rule for finding in findings if finding.status == "active"} & engine_rules
-    seams = tuple(_with_mitigations(repository, unit, service, rules, seam, active) for seam in of_seams(service))
+    standing = {found.rule for found in findings if found.status == "active" and at_least(found.level, "warning")}
+    seams = tuple(
+        _with_mitigations(repository, unit, service, rules, seam, standing & engine_rules) for seam in of_seams(service)
+    )
     return evaluate_on_cards(rules, service, seams)
 
 
@@ -109,15 +116,47 @@ def _without_properties(rules: Rules) -> Rules:
 
 
 def _with_mitigations(
-    repository: Repository, unit: Unit, service: ResolvedService, rules: Rules, seam: Observation, active: set[str]
+    repository: Repository, unit: Unit, service: ResolvedService, rules: Rules, seam: Observation, standing: set[str]
 ) -> Observation:
-    """Adds to a documented dead seam the rules that it would silence if its value arrived."""
+    """Adds to a documented dead seam the rules that it would silence if its value arrived, and which of them the
+    comment that offers it is about.
+    """
     if seam.kind != "dead-seam" or not seam.fields["documented"]:
         return seam
-    offers = [offer.value for offer in service.survey.offers if offer.name == seam.cause]
-    pretended = resolve_service(repository, unit.files, service.name, inside={seam.cause: offers[0]})
-    still = {finding.rule for finding in evaluate_on_cards(rules, pretended, ()) if finding.status == "active"}
-    return replace(seam, fields={**seam.fields, "documented_as_mitigation_of": tuple(sorted(active - still))})
+    offers = [offer for offer in service.survey.offers if offer.name == seam.cause]
+    near = min(offers, key=lambda offer: abs(offer.position.line - seam.position.line))
+    ends = _ended_by(repository, unit, service, rules, near) & standing if standing else set()
+    about = [
+        (offer, rule) for offer in offers for rule in sorted(ends) if _speaks_of(service, offer, rules.named[rule])
+    ]
+    quoted = about[0][0] if about else near
+    reason = Reason("compose", quoted.position.path, quoted.position.line, f"# {quoted.text}")
+    named = tuple(dict.fromkeys(rule for _, rule in about))
+    fields = {**seam.fields, "documented_as_mitigation_of": named, "would_end": tuple(sorted(ends))}
+    return replace(seam, because=(seam.because[0], reason), fields=fields)
+
+
+def _ended_by(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules, offer: Offer) -> set[str]:
+    """The rules that no longer stand by default when the offered value is in the container."""
+    inside = {offer.name: offer.value}
+    pretended = resolve_service(repository, unit.files, service.name, inside=inside)
+    if not any(world.engine is not None for world in pretended.defaults):
+        return set()
+    still = {found.rule for found in evaluate_on_cards(rules, pretended, ()) if found.status != "mitigated"}
+    return set(rules.named) - still
+
+
+def _speaks_of(service: ResolvedService, offer: Offer, rule: Rule) -> bool:
+    """Whether the comment around an offer names a rule's hazard: the lines of comment above and below it."""
+    comments = dict(service.header.comments)
+    line = offer.position.line
+    around = [line]
+    for step in (-1, 1):
+        at = line + step
+        while at in comments and abs(at - line) <= _AROUND:
+            around.append(at)
+            at += step
+    return rule.is_named_in(" ".join(comments.get(at, offer.text) for at in sorted(around)))
 
 
 def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules) -> Iterable[Finding]:

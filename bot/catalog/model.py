@@ -14,7 +14,8 @@ class ModelProfile:
 
     `weights` are the path fragments under which composes name the model (`qwen3.6-27b-nvfp4`), longest first, and
     `repositories` the hub names (`nvidia/Qwen3.6-27B-NVFP4`). `assumed` names those of the fields that rest on the
-    family's name alone; what the profile states otherwise is certain.
+    family's name alone; what the profile states otherwise is certain. `places` are where each of `weights` and
+    `repositories` is stated.
     """
 
     id: str
@@ -27,6 +28,7 @@ class ModelProfile:
     position: Position
     repositories: tuple[str, ...] = ()
     assumed: frozenset[str] = frozenset()
+    places: Mapping[str, Position] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

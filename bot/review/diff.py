@@ -10,10 +10,13 @@ from unidiff.patch import PatchSet
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """The lines of one file's new version that the diff shows: the added ones, and all (with context)."""
+    """The lines of one file's new version that the diff shows: the added ones, and all (with context). `removed` are
+    lines of the old version.
+    """
 
     added: frozenset[int]
     shown: frozenset[int]
+    removed: frozenset[int] = frozenset()
 
     def nearest_added(self, line: int) -> int | None:
         """The added line closest to `line`, the earlier of two that are equally close."""
@@ -29,5 +32,6 @@ def file_diffs(diff: str) -> Mapping[str, FileDiff]:
         lines = [(line.target_line_no, line.is_added) for hunk in file for line in hunk]
         shown = frozenset(number for number, _ in lines if number is not None)
         added = frozenset(number for number, is_added in lines if number is not None and is_added)
-        found[file.path] = FileDiff(added, shown)
+        gone = (line.source_line_no for hunk in file for line in hunk if line.is_removed)
+        found[file.path] = FileDiff(added, shown, frozenset(number for number in gone if number is not None))
     return found

@@ -168,31 +168,144 @@ services:
 @pytest.mark.parametrize(
     ("offer", "level"),
     [
-        ("EAGER=1 avoids it", "error"),
+        ("EAGER=1 turns CUDA graphs off", "error"),
+        ("Corrupt answers (#810):\n# EAGER=1 ends them", "error"),
+        ("EAGER=1 saves memory", "warning"),
+        ("CUDA graphs are on.\n#\n#\n#\n# EAGER=1 saves memory", "warning"),
         ("EAGER= is a variable", "warning"),
         ("nothing about it", "warning"),
     ],
 )
 def test_a_dead_seam_is_an_error_when_it_is_offered_against_a_hazard_that_stands(offer: str, level: str) -> None:
     """Eager mode would end the hazard of full graphs; the variable never arrives."""
+    found = _dead_seam(offer, kv="nvfp4")
+    assert (found.cause, found.level) == ("EAGER", level)
+
+
+def test_a_dead_seam_is_never_louder_than_the_hazard_that_it_would_end() -> None:
+    found = _dead_seam("EAGER=1 turns CUDA graphs off", kv="auto")
+    assert found.level == "warning"
+    assert "way out of mtp-full-cudagraph-blackwell" in found.message
+
+
+@pytest.mark.parametrize(
+    ("offer", "said"),
+    [
+        ("EAGER=1 turns CUDA graphs off", "offered as a way out of mtp-full-cudagraph-blackwell"),
+        ("EAGER=1 saves memory", "would end mtp-full-cudagraph-blackwell, if it arrived"),
+        ("EAGER=0 is the default", "and Compose never passes it into the container."),
+    ],
+)
+def test_a_dead_seam_says_what_its_comment_says_of_it(offer: str, said: str) -> None:
+    assert said in _dead_seam(offer, kv="nvfp4").message
+
+
+def test_a_dead_seam_quotes_the_comment_nearest_to_the_read() -> None:
+    found = _dead_seam("EAGER=1 saves time", kv="nvfp4", beside="# EAGER=1 saves memory")
+    assert [reason.text for reason in found.chain] == ["the entrypoint reads EAGER", "# EAGER=1 saves memory"]
+
+
+def _dead_seam(offer: str, *, kv: str, beside: str = "#") -> Finding:
     text = f"""
 # {offer}
 # Hardware: RTX 5090
 services:
   engine:
     image: example.com/patched:1
+    {beside}
     entrypoint:
       - bash
       - -c
       - >-
-        exec vllm serve --model /models/hare-9b --no-enable-prefix-caching --kv-cache-dtype nvfp4
+        exec vllm serve --model /models/hare-9b --no-enable-prefix-caching --kv-cache-dtype {kv}
         --speculative-config '{{"method":"mtp","num_speculative_tokens":2}}' $${{EAGER:+--enforce-eager}}
 """
     configuration = 'images: {"example.com/patched:1": {release: "0.25.1", adds: [nvfp4-kv-route]}}'
-    report = _audit({"compose.yml": text, ".github/seamguard.yml": configuration})
-    assert ("mtp-full-cudagraph-blackwell", "active", "error") in _shown(report)
-    found = _of(report, "dead-seam")
-    assert (found.cause, found.level) == ("EAGER", level)
+    return _of(_audit({"compose.yml": text, ".github/seamguard.yml": configuration}), "dead-seam")
+
+
+# Releases without facts, and images of which nobody says what they are -----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("image", "rule", "status", "level", "said"),
+    [
+        pytest.param("vllm/vllm-openai:v0.25.1", "unknown-flag", "active", "error", "vLLM 0.25.1 has no", id="exact"),
+        pytest.param("vllm/vllm-openai:v0.26.0", "unknown-flag", "active", "error", "no release from 0", id="between"),
+        pytest.param("vllm/vllm-openai:nightly", "unknown-flag", "active", "error", "no release from 0", id="floating"),
+        pytest.param("vllm/vllm-openai:v0.21.0", "unknown-flag", "unknown", "notice", "no release from 0", id="older"),
+        pytest.param("example.com/fork:1", "unknown-flag", "unknown", "notice", "not one of the vLLM", id="fork"),
+    ],
+)
+def test_what_the_facts_of_a_release_say_of_others(image: str, rule: str, status: str, level: str, said: str) -> None:
+    text = _engine("entrypoint: [vllm, serve]", "command: [m, --old-flag, 'a b']", image=image)
+    found = _of(_audit(text), rule)
+    assert (found.status, found.level) == (status, level)
+    assert said in found.message
+    assert "`--old-flag`" in found.message
+
+
+@pytest.mark.parametrize(
+    ("tag", "grade", "words"),
+    [
+        ("v0.21.0", "established", "up to 0.25.x"),
+        ("v0.29.0", "reported", "on 0.28.0:"),
+        ("nightly", "reported", "not known"),
+    ],
+)
+def test_a_release_without_facts_is_graded_as_what_it_is(tag: str, grade: str, words: str) -> None:
+    text = _engine(f"command: [/models/hare-9b, --enable-prefix-caching, --speculative-config, {MTP}]")
+    found = _of(_audit(text.replace("v0.25.1", tag)), "mtp-prefix-cache-hybrid")
+    assert (found.status, found.evidence_grade) == ("active", grade)
+    assert words in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("variable", "more", "remedy"),
+    [
+        ("VLLM_ATTENTION_BACKEND=FLEX", "", "`--attention-backend FLEX`"),
+        ("VLLM_ATTENTION_BACKEND=FLEX", "--attention-backend=TRITON_ATTN", "Just remove it"),
+        ("VLLM_ENFORCE_EAGER=1", "", "`--enforce-eager`"),
+        ("VLLM_ENFORCE_EAGER=1", "--enforce-eager", "Just remove it"),
+        ("VLLM_DISABLE_CUSTOM_ALL_REDUCE=1", "", "`--disable-custom-all-reduce`"),
+        ("VLLM_OF_NOBODY=1", "", "look for a flag"),
+    ],
+)
+def test_a_variable_that_is_not_read_names_its_flag(variable: str, more: str, remedy: str) -> None:
+    arguments = ", ".join(part for part in ("m", more) if part)
+    found = _of(_audit(_engine(f"environment: [{variable}]", f"command: [{arguments}]")), "flag-without-effect")
+    assert found.message.endswith(f"vLLM 0.25.1 does not read {variable.partition('=')[0]}.")
+    assert remedy in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("image", "status"),
+    [("vllm/vllm-openai:v0.25.1", "active"), ("vllm/vllm-openai:v0.21.0", "active"), ("example.com/fork:1", "unknown")],
+)
+def test_a_fork_may_read_a_variable_of_its_own(image: str, status: str) -> None:
+    text = _engine("environment: [VLLM_ENFORCE_EAGER=1]", "entrypoint: [vllm, serve, m]", image=image)
+    found = _of(_audit(text), "flag-without-effect")
+    assert found.status == status
+    assert ("may change nothing" in found.message) is (status == "unknown")
+
+
+def test_a_profile_is_quoted_where_it_names_the_weights() -> None:
+    found = _of(_audit(_mtp("--enable-prefix-caching")), "mtp-prefix-cache-hybrid")
+    (place,) = ((reason.path, reason.line) for reason in found.chain if "is a folder of the weights" in reason.text)
+    assert place == ("profiles/models/hare-9b.yml", 6)
+
+
+def test_a_hazard_stands_where_the_drafter_is_put_together() -> None:
+    script = f"""
+      A=()
+      if [ "$${{SPEC:-on}}" != off ]; then
+        A=(--speculative-config {MTP})
+      fi
+      exec vllm serve --model /models/hare-9b "$${{A[@]}}"
+"""
+    text = _engine("environment: [SPEC]", "entrypoint:", "- bash", "- -c", "- |" + script)
+    found = _of(_audit(text), "gdn-spec-decode-wild-write")
+    assert "A=(--speculative-config" in text.splitlines()[found.line - 1]
 
 
 def test_a_flag_that_the_entrypoint_reads_itself_is_not_said_to_be_unread() -> None:
