@@ -64,9 +64,14 @@ def discover(tree: Tree, documents: Documents, configuration: Configuration) -> 
 
 
 def _ignored(path: str, configuration: Configuration) -> bool:
-    if any(fnmatchcase(path, glob) for glob in configuration.ignore):
+    if _matches(path, configuration.ignore):
         return True
-    return bool(configuration.composes) and not any(fnmatchcase(path, glob) for glob in configuration.composes)
+    return bool(configuration.composes) and not _matches(path, configuration.composes)
+
+
+def _matches(path: str, globs: tuple[str, ...]) -> bool:
+    """Whether some glob fits; `**/x` fits a top-level `x` too."""
+    return any(fnmatchcase(path, glob) or fnmatchcase(f"/{path}", glob) for glob in globs)
 
 
 def _expected(path: str, configuration: Configuration) -> bool:

@@ -120,21 +120,6 @@ class SeamDeclaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Acceptance:
-    """`accept:` of the configuration: a ruling of the maintainers on a rule, until `upstream` is pinned.
-
-    `composes` are slugs, paths or globs; empty means all. `kind` is "accepted-risk" or "inherit-only".
-    """
-
-    rule: str
-    composes: tuple[str, ...]
-    reason: str
-    upstream: tuple[str, ...]
-    kind: str
-    position: Position
-
-
-@dataclass(frozen=True, slots=True)
 class Problem:
     """A catalog file that could not be read or does not say what it should."""
 
@@ -151,7 +136,6 @@ class Configuration:
     images: Mapping[str, ImageDeclaration] = field(default_factory=dict)
     seams: Mapping[str, SeamDeclaration] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-    accepted: tuple[Acceptance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

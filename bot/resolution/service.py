@@ -54,7 +54,14 @@ def resolve_service(
     no inference server. `inside` are variables put into the container although nothing forwards them.
     """
     deployment = Deployment(
-        repository.tree, repository.documents, files, service, image_entrypoint, environment or {}, symbols or {}
+        repository.tree,
+        repository.documents,
+        files,
+        service,
+        image_entrypoint,
+        environment or {},
+        symbols or {},
+        launched={name: seam.values for name, seam in repository.catalog.configuration.seams.items()},
     )
     path = files[-1]
     header = repository.header(path, deployment.text(path))

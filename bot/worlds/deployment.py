@@ -19,7 +19,8 @@ class Deployment:
 
     `files` are the compose files in `-f` order, `environment` is the shell environment that every world starts from,
     `symbols` fixes values that only the running container would know, and `unset` are variables that a sourced script
-    outside the repository is assumed not to set.
+    outside the repository is assumed not to set. `launched` are values that a launcher of the repository is declared to
+    set.
     """
 
     tree: Tree
@@ -30,6 +31,7 @@ class Deployment:
     environment: Mapping[str, str] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict)
     unset: frozenset[str] = frozenset()
+    launched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def realise(
         self, deviations: Mapping[str, str] | None = None, inside: Mapping[str, str] | None = None

@@ -11,7 +11,7 @@ from bot.provenance import Position
 from bot.shell import Run
 from bot.worlds.container import Start
 
-DeviationSource = Literal["comparison", "presence", "number", "switch", "twin", "documented"]
+DeviationSource = Literal["comparison", "presence", "number", "switch", "twin", "documented", "launcher"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,7 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
         finder.from_script(unfolded, {read.name: read.name for read in inside if read.name not in misread})
     finder.from_command(read for read in host.values() if read.name not in {r.name for r in inside})
     finder.from_comments()
+    finder.from_launchers(deployment.launched)
     deviations = tuple(finder.found.values())[:MAX_DEVIATIONS]
     seams = _seams(host, carriers, run, dead, deviations)
     return Survey(seams, deviations, dead, early, offers, _needs(service, default.environment, early))
@@ -277,6 +278,12 @@ class _Candidates:
         for offer in self._offers:
             if offer.name in self._settable:
                 self._add(offer.name, offer.value, "documented", offer.position)
+
+    def from_launchers(self, launched: Mapping[str, tuple[str, ...]]) -> None:
+        for name in self._settable.intersection(launched):
+            position = self._host[name].position if name in self._host else Position("", 1)
+            for value in launched[name]:
+                self._add(name, value, "launcher", position)
 
     def _has(self, name: str) -> bool:
         return any(key[0] == name for key in self.found)
