@@ -127,11 +127,18 @@ def reads(node: Node, path: Path) -> list[VariableRead]:
     found: list[VariableRead] = []
     for scalar, where in scalars(node, path):
         assert scalar.template is not None
-        field = ".".join(where)
+        field = ".".join(_named(scalar, where))
         for variable in scalar.template.variables:
             position = _position(scalar, variable.offset)
             found.append(VariableRead(variable.name, variable.operator, variable.argument, field, position))
     return found
+
+
+def _named(scalar: Scalar, where: Path) -> Path:
+    """The path of a value; an entry `NAME=value` of a list of variables goes by its name, as in a mapping."""
+    if len(where) == 2 and where[0] == "environment" and where[1].isdigit():
+        return (where[0], str(scalar.value).partition("=")[0])
+    return where
 
 
 def _position(scalar: Scalar, offset: int) -> Position:

@@ -50,6 +50,7 @@ def build_service(
         profiles=tuple(config.get("profiles", ())),
         active=active,
         forwarded=forwarded,
+        env_files=tuple(read),
     )
     return service, read
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.compose import Service, VariableRead
-from bot.provenance import Position
+from bot.provenance import Position, Word
 from bot.shell import Read, Run
 from bot.worlds.comments import comments
 from bot.worlds.deployment import Deployment
@@ -81,7 +81,7 @@ def toggles(deployment: Deployment, default: Realisation) -> frozenset[str]:
     (`${NAME:+--flag}`) and its name is not a private one (`_NAME`, `name`).
     """
     run = default.run
-    if run is None or not any(read.after_source for read in run.reads):
+    if run is None or not _sources_foreign_scripts(deployment, default):
         return frozenset()
     offered = {offer.name for offer in _offers(_documented(deployment))}
     families = {_family(name) for name in offered} - {""}
@@ -112,12 +112,12 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
         return Survey((), (), (), (), ())
     run = default.run or Run((), ())
     inside = _reads_inside_script(service)
-    unfolded = _unfolded(deployment, inside)
+    unfolded = _unfolded(deployment, default, inside)
     host = {read.name: read for read in reversed(_of_the_engine(service.reads))}
     carriers = _carriers(service)
-    dead = _dead(service, run, deployment.unset)
-    early = tuple(_early(service, inside, run, unfolded, _documented(deployment)))
     offers = tuple(_offers(_documented(deployment)))
+    dead = _dead(deployment, default, run, offers)
+    early = tuple(_early(service, inside, run, unfolded, _documented(deployment)))
     finder = _Candidates(host, carriers, offers)
     finder.from_script(run, carriers)
     if unfolded is not None:
@@ -151,14 +151,36 @@ def _is_command_option(text: str) -> bool:
     return text.startswith("-") and not text.startswith("--") and text.endswith("c")
 
 
-def _unfolded(deployment: Deployment, inside: tuple[VariableRead, ...]) -> Run | None:
-    """The script as bash would read it had Compose left its variables alone.
+def _unfolded(deployment: Deployment, default: Realisation, inside: tuple[VariableRead, ...]) -> Run | None:
+    """The script as bash would read it had Compose left its variables alone: as it is written, with `$$` undone.
 
-    Interpolating `X` with the text `${X}` gives the script back as written, so that the shell stage sees which
-    variables it tests, and against what.
+    So the shell stage sees which variables it tests, and against what.
     """
-    names = {read.name for read in inside}
-    return deployment.realise({name: f"${{{name}}}" for name in names}).run if names else None
+    process = default.start.process if default.start else None
+    if process is None or not inside:
+        return None
+    argv = tuple(_as_written(deployment, word) if _is_script(word) else word for word in process.argv)
+    if argv != process.argv:
+        return deployment.interpret(default, argv)
+    # Written on one line: interpolating `X` with the text `${X}` gives back most of it, without the operators.
+    return deployment.realise({read.name: f"${{{read.name}}}" for read in inside}).run
+
+
+def _is_script(word: Word) -> bool:
+    return len(word.lines) > 1
+
+
+def _as_written(deployment: Deployment, word: Word) -> Word:
+    """The text of a block scalar before interpolation."""
+    rows = deployment.text(word.because[0].path).splitlines()
+    lines = [number for number in word.lines if number <= len(rows)]
+    block = [rows[number - 1] for number in lines]
+    if lines != list(range(lines[0], lines[0] + len(lines))) or not any(row.strip() for row in block):
+        return word
+    indent = min(len(row) - len(row.lstrip(" ")) for row in block if row.strip())
+    ending = word.text[len(word.text.rstrip("\n")) :]
+    text = "\n".join(row[indent:] for row in block).rstrip("\n") + ending
+    return replace(word, text=text.replace("$$", "$"))
 
 
 def _carriers(service: Service) -> dict[str, str]:
@@ -174,15 +196,29 @@ def _carriers(service: Service) -> dict[str, str]:
     return carriers
 
 
-def _dead(service: Service, run: Run, unset: frozenset[str]) -> tuple[Read, ...]:
-    """Container seams that no host value reaches: read before anything in the script could have set them."""
+def _dead(deployment: Deployment, default: Realisation, run: Run, offers: tuple[Offer, ...]) -> tuple[Read, ...]:
+    """Container seams that no host value reaches: read before anything in the script could have set them.
+
+    A variable that the script also sets is its own affair, unless a comment offers it.
+    """
+    service = default.service
+    if service is None or any(not deployment.has(path) for path in service.env_files):
+        return ()
     known = {*service.environment, *SET_BY_THE_CONTAINER}
+    own = run.writes - {offer.name for offer in offers}
+    foreign = _sources_foreign_scripts(deployment, default)
     first: dict[str, Read] = {}
     for read in run.reads:
-        ours = not read.after_source or read.name in unset
-        if read.inherited and ours and read.name not in known and read.name not in run.writes:
+        ours = not (foreign and read.after_source) or read.name in deployment.unset
+        if read.inherited and ours and read.name not in known and read.name not in own:
             first.setdefault(read.name, read)
     return tuple(first.values())
+
+
+def _sources_foreign_scripts(deployment: Deployment, realisation: Realisation) -> bool:
+    """Whether the script sources one that the repository does not have, and which may set anything."""
+    run = realisation.run
+    return run is not None and any(not deployment.knows(realisation, path) for path in run.sourced)
 
 
 def _early(
@@ -269,10 +305,10 @@ class _Candidates:
     def from_command(self, reads: Iterable[VariableRead]) -> None:
         for read in reads:
             if read.field.split(".")[0] in ("command", "entrypoint"):
-                if read.argument.startswith("--"):
-                    self._twin(read.name, read.argument, read.position)
-                elif read.operator in (":+", "+"):
+                if read.operator in (":+", "+"):
                     self._add(read.name, "1", "presence", read.position)
+                elif read.argument.startswith("--"):
+                    self._twin(read.name, read.argument, read.position)
 
     def from_comments(self) -> None:
         for offer in self._offers:

@@ -74,7 +74,6 @@ def test_values_that_a_default_suggests(argument: str, found: list[tuple[str, st
     assert _found(f"exec vllm serve m {argument}") == found
 
 
-@pytest.mark.xfail(strict=True, reason="a script is read with bare names in place of what Compose interpolates into it")
 @pytest.mark.parametrize(
     ("argument", "value", "source"),
     [
@@ -99,7 +98,6 @@ def test_values_that_a_default_interpolated_into_the_script_suggests(argument: s
         pytest.param(
             "${A:+--x}",
             [("A", "1", "presence")],
-            marks=pytest.mark.xfail(strict=True, reason="a flag behind `:+` is taken for a default with a twin"),
         ),
     ],
 )

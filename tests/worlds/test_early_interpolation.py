@@ -49,7 +49,6 @@ def test_variables_that_are_meant_for_the_host(script: str) -> None:
     assert _early(script) == []
 
 
-@pytest.mark.xfail(strict=True, reason="a script is read with bare names in place of what Compose interpolates into it")
 @pytest.mark.parametrize(
     "script",
     [
@@ -91,7 +90,6 @@ def test_a_variable_that_an_absent_sourced_script_sets(script: str, header: str,
             "['_B=${_B:-1}']",
             [],
             id="the host's value, in a list",
-            marks=pytest.mark.xfail(strict=True, reason="an entry of a list with a host variable is taken for fixed"),
         ),
     ],
 )
