@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bot.audit.cards import evaluate_on_cards
-from bot.audit.discovery import Discovery, Skipped, Unit, discover
+from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_engine
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.subject import subject
 from bot.catalog import Problem
@@ -17,6 +17,7 @@ from bot.hazards import Finding, Observation, Rule, Rules, Situation, Subject, W
 from bot.provenance import Reason
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
+from bot.tree import UnreadableFile
 from bot.worlds.seams import Offer
 
 _PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
@@ -25,8 +26,6 @@ _AROUND = 3
 
 _STAND_IN = "1"
 """A value that most fields accept, to see whether a refusal is only about variables that nobody set."""
-
-_MENTIONS_AN_ENGINE = re.compile(r"vllm|sglang|llama[-_.]?cpp|llama-server|text-generation-inference|trtllm", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def _is_meant_to_serve(service: ResolvedService) -> bool:
     if described is None or all(world.outcome is None or world.outcome.exit is None for world in service.defaults):
         return False
     words = (*(described.entrypoint or ()), *(described.command or ()))
-    return any(_MENTIONS_AN_ENGINE.search(word.text) for word in words)
+    return any(mentions_an_engine(word.text) for word in words)
 
 
 def _findings(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
@@ -161,7 +160,7 @@ def _speaks_of(service: ResolvedService, offer: Offer, rule: Rule) -> bool:
 
 def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules) -> Iterable[Finding]:
     """Findings on files that Docker Compose refuses, when they are about an inference server at all."""
-    if not project.errors or not any(_mentions_an_engine(repository, path) for path in unit.files):
+    if not project.errors or not any(mentions_an_engine(_text(repository, path)) for path in unit.files):
         return
     needs = _needs_of_the_files(repository, unit)
     accepted = load_project(repository.documents, unit.files, dict.fromkeys(needs, _STAND_IN)) if needs else project
@@ -178,10 +177,13 @@ def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules
 
 def _needs_of_the_files(repository: Repository, unit: Unit) -> tuple[str, ...]:
     """Variables that the files read without a default."""
-    text = "\n".join(repository.tree.read(path) or "" for path in unit.files)
+    text = "\n".join(_text(repository, path) for path in unit.files)
     return tuple(dict.fromkeys(match[1] or match[2] for match in _PLAIN_VARIABLE.finditer(text)))
 
 
-def _mentions_an_engine(repository: Repository, path: str) -> bool:
-    text = repository.tree.read(path) or ""
-    return any(_MENTIONS_AN_ENGINE.search(line) for line in text.splitlines() if not line.lstrip().startswith("#"))
+def _text(repository: Repository, path: str) -> str:
+    """A file of the repository; empty when it cannot be read."""
+    try:
+        return repository.tree.read(path) or ""
+    except UnreadableFile:
+        return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -45,6 +46,9 @@ def main() -> None:
     """Runs the command line; unreadable input ends it with status 2 and one sentence."""
     # The process lives for one question and makes few cycles: collecting them costs more than it frees.
     gc.set_threshold(100_000, 50, 50)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character still gets the rest
     try:
         cli.main(standalone_mode=True)
     except Failure as failure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 import click
@@ -38,6 +39,10 @@ def explain_command(
         return
     if property_name is not None and property_name not in PROPERTIES:
         raise Failure(f"no property {property_name!r}; there are {', '.join(PROPERTIES)}")
+    if property_name is None and "/" not in subject and "." not in subject:
+        near = difflib.get_close_matches(subject, rules.ids, 1)
+        hint = f"did you mean {near[0]}?" if near else f"the rules are {', '.join(sorted(rules.ids))}"
+        raise Failure(f"no rule {subject!r}: {hint}")
     file, _, service = subject.partition(":")
     root, path = locate(file, repo)
     with opened(root, rev) as repository:

@@ -101,10 +101,10 @@ class _Reader:
     def _world(
         self, realisation: Realisation, outcome: Outcome, image: Pin, unresolved: tuple[Unresolved, ...]
     ) -> EngineWorld:
-        unseen = _unseen(outcome)
+        kind, argv = server(outcome)
+        unseen = _unseen(outcome, kind)
         if unseen is not None:
             outcome, unresolved = replace(outcome, exit=None), (*unresolved, unseen)
-        kind, argv = server(outcome)
         engine = self._engine(argv, outcome.environment, image, self.sm) if kind == "vllm" else None
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
         on_card = {card: self._engine(argv, outcome.environment, image, (card,)) for card in cards}
@@ -140,24 +140,41 @@ class _Reader:
 
 
 def _model_argument(argv: tuple[Word, ...]) -> str | None:
-    """The model that the arguments name; the last `--model` wins, else the positional behind `serve`."""
+    """The model that the arguments name.
+
+    `vllm serve` puts the first `--model` into the place of its positional; the server's module takes the last, and has
+    no positional.
+    """
     named = [argv[i + 1].text for i, word in enumerate(argv[:-1]) if word.text == "--model"]
     named += [word.text.split("=", 1)[1] for word in argv if word.text.startswith("--model=")]
+    serves = bool(argv) and argv[0].text == "serve"
     if named:
-        return named[-1]
-    start = 1 if argv and argv[0].text == "serve" else 0
-    return argv[start].text if len(argv) > start and not argv[start].text.startswith("-") else None
+        return named[0] if serves else named[-1]
+    return argv[1].text if serves and len(argv) > 1 and not argv[1].text.startswith("-") else None
 
 
-def _unseen(outcome: Outcome) -> Unresolved | None:
-    """Why a way that seems to end without a server may have one: it ran something whose content is not known."""
-    if outcome.program is not None or outcome.exit not in (0, None):
+def _unseen(outcome: Outcome, kind: str | None) -> Unresolved | None:
+    """Why a way that seems to have no server may have one: it ran something whose content is not known."""
+    if outcome.program is not None:
+        return _unknown_script(outcome.program) if kind is None else None
+    if outcome.exit not in (0, None):
         return None
     for step in reversed(outcome.steps):
         if not any(installer in step.run[0].text for installer in _INSTALLERS):
-            shown = " ".join(word.text for word in step.run[:2])
-            return Unresolved(f"what {shown} starts is not known: it is not in the repository", step.position)
+            return _not_known(" ".join(word.text for word in step.run[:2]), step.position)
     return None if outcome.exit == 0 else Unresolved("how the script ends is not known", None)
+
+
+def _unknown_script(program: Word) -> Unresolved | None:
+    """A script of the repository would have been followed, so one that is left over is not there."""
+    if "/" not in program.text and not program.text.endswith(".sh"):
+        return None
+    place = next((Position(reason.path, reason.line) for reason in program.because if reason.line is not None), None)
+    return _not_known(program.text, place)
+
+
+def _not_known(what: str, position: Position | None) -> Unresolved:
+    return Unresolved(f"what {what} starts is not known: it is not in the repository", position)
 
 
 def _assumed_empty(realisation: Realisation) -> Iterator[Unresolved]:

@@ -121,7 +121,6 @@ def test_nothing_is_said_at_error_level_of_a_sound_compose(text: str) -> None:
     assert [finding for finding in _audit(text).findings if finding.level == "error"] == []
 
 
-@pytest.mark.xfail(strict=True, reason="every command and module of vLLM's is read as the server")
 @pytest.mark.parametrize(
     "entrypoint",
     [
@@ -339,7 +338,6 @@ def test_other_services_of_a_refused_file_are_still_resolved() -> None:
     assert {"mtp-prefix-cache-hybrid", "compose-broken"} <= {finding.rule for finding in _audit(text).findings}
 
 
-@pytest.mark.xfail(strict=True, reason="a file that is not YAML is left out like one that is no compose")
 @pytest.mark.parametrize("path", ["compose.yml", "deploy/engine.yml"])
 def test_a_compose_that_is_not_yaml_is_a_finding(path: str) -> None:
     found = _of(_audit({path: _mtp("--enable-prefix-caching") + "  other: [\n"}), "compose-broken")

@@ -84,7 +84,6 @@ def test_what_cannot_be_asked_ends_with_status_2_and_a_sentence(
     assert "Traceback" not in answer.err
 
 
-@pytest.mark.xfail(strict=True, reason="an unknown rule is taken for a file, and no rule is named")
 def test_a_misspelt_rule_is_answered_with_the_right_one(run: Run, root: Path) -> None:
     answer = run("explain", "mtp-prefix-cache-hybird", "--repo", root)
     assert "mtp-prefix-cache-hybrid" in answer.err

@@ -169,7 +169,6 @@ def test_a_file_that_is_no_text_is_refused(run: Run) -> None:
     assert row["error"] == "the request has no `file`"
 
 
-@pytest.mark.xfail(strict=True, reason="the keys of a request are used as they come")
 @pytest.mark.parametrize(
     "request_",
     [
