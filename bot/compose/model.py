@@ -72,8 +72,8 @@ class Service:
     `environment` maps to None for a variable that is passed through and not set on the host (it will not exist
     in the container). `forwarded` are the names that a host value reaches through a bare `- NAME` or `env_file`.
     `env_files` are the paths of its `env_file:`, those that are optional and not there included; none are read for a
-    service that is not active. `active` is False when no selected profile enables the service. `reads` are the host variables that the
-    interpolation of this service asked for, in the order of the file, whether they were set or not.
+    service that is not active. `active` is False when no selected profile enables the service. `reads` are the host
+    variables that the interpolation of this service asked for, in the order of the file, whether they were set or not.
     """
 
     name: str

@@ -29,6 +29,7 @@ MAX_DEVIATIONS = 64
 """Candidates that one service may have. A compose with more has a seam for everything, and no list of worlds helps."""
 
 _OFFER = re.compile(r"(?<![\w$/.-])([A-Za-z_][A-Za-z0-9_]*)=([^\s`'\"|;,()\[\]{}<>#]+|\"[^\"]*\"|'[^']*')")
+_SETS = re.compile(r"\b(?:sets?|exports?|defines?)\b", re.I)
 _OPPOSITES = {
     "on": "off", "off": "on", "true": "false", "false": "true", "yes": "no", "no": "yes", "True": "False",
     "False": "True", "enabled": "disabled", "disabled": "enabled", "ON": "OFF", "OFF": "ON",
@@ -247,9 +248,14 @@ def _setter(read: VariableRead, service: Service, unfolded: Run, comments: Mappi
         return "`environment:` sets it for the container alone" if literal else ""
     if not any(r.after_source for r in here):
         return ""
-    named = any(re.search(rf"\b{re.escape(read.name)}\b", text) for text in comments.values())
+    named = any(_says_who_sets(text, read.name) for text in comments.values())
     script = unfolded.sourced[0] if unfolded.sourced else "a sourced script"
     return f"{script} sets it" if _is_private(read.name) or named else ""
+
+
+def _says_who_sets(comment: str, name: str) -> bool:
+    """Whether a comment says that a script sets the variable, rather than offering it to the user (`NAME=1`)."""
+    return _SETS.search(comment) is not None and re.search(rf"\b{re.escape(name)}\b(?!=)", comment) is not None
 
 
 def _changes_arguments(name: str, run: Run, unfolded: Run) -> bool:
