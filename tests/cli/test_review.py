@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bot.repositories import git
 from bot.sandbox import sample_repository
 from tests.cli.conftest import CORRUPT, PROFILE, Run
 from tests.schemas import violations
@@ -41,9 +41,8 @@ class History:
         return self._run("review", "--repo", self.root, "--base", base, "--head", head, *options)
 
     def _git(self, *arguments: str) -> str:
-        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         command = ["git", "-C", str(self.root), *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
+        return subprocess.run(command, check=True, capture_output=True, text=True, env=git.environment()).stdout.strip()
 
 
 @pytest.fixture

@@ -154,6 +154,21 @@ def test_an_unknown_script_as_the_main_process_is_no_failure(entrypoint: str) ->
     assert any("/opt/start.sh" in reason for reason in _reasons(world))
 
 
+@pytest.mark.parametrize(
+    "entrypoint",
+    [
+        pytest.param(
+            "[bash, /opt/start.sh]",
+            marks=pytest.mark.xfail(strict=True, reason="a first process that is no script text has no file"),
+        ),
+        "[bash, -c, 'bash /opt/start.sh']",
+    ],
+)
+def test_what_is_not_known_has_its_file_and_line(entrypoint: str) -> None:
+    (world,) = resolved(engine(f"entrypoint: {entrypoint}")).worlds
+    assert [str(item.position) for item in world.unresolved] == [f"{FILE}:4"]
+
+
 def test_a_script_of_the_repository_is_followed() -> None:
     text = engine("entrypoint: [bash, /opt/start.sh, --seed, '3']", "volumes: ['./start.sh:/opt/start.sh']")
     (world,) = resolved({FILE: text, "start.sh": '#!/bin/bash\nexec vllm serve m "$@"\n'}).worlds
