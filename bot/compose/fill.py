@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bot.compose.casts import Cast
 from bot.compose.faults import Fault
 from bot.compose.model import ErrorKind, VariableRead
-from bot.compose.nodes import Node, Path, Scalar, Sequence
+from bot.compose.nodes import Node, Path, Pieces, Scalar, Sequence
 from bot.compose.template import InvalidTemplate, MissingVariable, Template, Variable
 from bot.compose.values import Environment, Value, text_of
 from bot.provenance import Position, Reason
@@ -128,8 +128,9 @@ def reads(node: Node, path: Path) -> list[VariableRead]:
     for scalar, where in scalars(node, path):
         assert scalar.template is not None
         field = ".".join(_named(scalar, where))
+        pieces = scalar.pieces(str(scalar.value))
         for variable in scalar.template.variables:
-            position = _position(scalar, variable.offset)
+            position = _position(scalar, variable.offset, pieces)
             found.append(VariableRead(variable.name, variable.operator, variable.argument, field, position))
     return found
 
@@ -141,14 +142,10 @@ def _named(scalar: Scalar, where: Path) -> Path:
     return where
 
 
-def _position(scalar: Scalar, offset: int) -> Position:
+def _position(scalar: Scalar, offset: int, pieces: Pieces | None) -> Position:
+    if pieces is not None and (own := pieces.line_at(offset)) != scalar.line:
+        return Position(scalar.source.path, own)
     text = str(scalar.value)
-    if pieces := scalar.word_lines(text):
-        before_it = text[:offset].split()
-        started = bool(before_it) and not text[offset - 1].isspace()
-        line = pieces[len(before_it) - started]
-        if line != scalar.line:
-            return Position(scalar.source.path, line)
     before = text.count("\n", 0, offset)
     lines = scalar.lines(text)
     line = lines[min(before, len(lines) - 1)]

@@ -38,13 +38,13 @@ def command(value: Value, printed: list[str] | None) -> tuple[Word, ...] | None:
     if not isinstance(value, Text):
         return tuple([word(item) for item in printed])
     lines = value.scalar.lines(value)
-    folded = value.scalar.word_lines(value)
+    pieces = value.scalar.pieces(value)
     breaks = [offset for offset, character in enumerate(value) if character == "\n"] if "\n" in value else []
     words: list[Word] = []
     for text, offset in split(value):
         made = text_of(text, value.scalar, value.notes)
-        if folded:
-            line = folded[min(len(value[:offset].split()), len(folded) - 1)]
+        if pieces is not None:
+            line = pieces.line_at(offset)
             words.append(_make(made, value.scalar, line, (line,) * (text.count("\n") + 1)))
             continue
         first = min(bisect_left(breaks, offset), len(lines) - 1)

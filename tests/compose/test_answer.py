@@ -106,8 +106,8 @@ def test_reads_list_every_host_variable_with_its_place() -> None:
     assert [(read.name, read.operator, read.argument, read.field, read.position.line) for read in service.reads] == [
         ("TAG", ":-", "v0.25.1", "image", 3),
         ("PORT", ":-", "8000", "command.1", 12),
-        ("MODE", ":+", "x${DEEP-y}", "environment.0", 14),
-        ("DEEP", "-", "y", "environment.0", 14),
+        ("MODE", ":+", "x${DEEP-y}", "environment.MODE", 14),
+        ("DEEP", "-", "y", "environment.MODE", 14),
     ]
     assert service.reads[0].position.column == 29
 
