@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9][0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<operator><<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%<>=!~&|^?:,()\[\]]))"
 )
+_BASE = re.compile(r"[0-9]{1,2}")
 _BITS = 64
 _BINARY = {
     "||": 2, "&&": 3, "|": 4, "^": 5, "&": 6, "==": 7, "!=": 7, "<": 8, "<=": 8, ">": 8, ">=": 8, "<<": 9, ">>": 9,
@@ -263,7 +264,7 @@ def number(text: str) -> int:
     base, digits = 10, text
     if "#" in text:
         head, _, digits = text.partition("#")
-        if not head.isdecimal() or not 2 <= int(head) <= 64 or not digits:
+        if not _BASE.fullmatch(head) or not 2 <= int(head) <= 64 or not digits:
             raise ArithmeticFailure(f"{text}: invalid arithmetic base")
         base = int(head)
     elif text[:2] in ("0x", "0X"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from bot.shell.numbers import MAX_DIGITS
 from bot.shell.syntax import Parameter, Part, Text
 
 MAX_WORDS = 4096
@@ -115,6 +116,8 @@ def _sequence(pieces: list[_Token]) -> list[list[_Token]] | None:
     found = _RANGE.match("".join(piece for piece in pieces if isinstance(piece, str)))
     if not found:
         return None
+    if any(len(digits or "") > MAX_DIGITS for digits in (found[1], found[2], found[5])):
+        raise _TooMany
     step = int(found[5] or 0)
     if found[1] is not None:
         first, last = int(found[1]), int(found[2])

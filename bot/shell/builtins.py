@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from bot.shell import bracket, calling, commands, programs, settings
 from bot.shell.declarations import DECLARATIONS
 from bot.shell.inputs import getopts, mapfile, read
+from bot.shell.numbers import is_digits, whole
 from bot.shell.output import echo, printf
 from bot.shell.settings import text_of
 from bot.shell.state import Exit, Loop, Return, Status
 from bot.shell.syntax import Simple
-from bot.shell.values import Value, concatenate
+from bot.shell.values import Symbol, Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -64,10 +65,10 @@ def _status_argument(on: Interpreter, arguments: list[Value]) -> Status:
     value = on.way.resolve(arguments[0])
     if value.text is None:
         symbols = value.symbols()
-        return symbols[0] if len(value.parts) == 1 else on.shell.status
+        return symbols[0] if len(value.parts) == 1 else Symbol(value.template())
     if not re.fullmatch(r"\s*[+-]?[0-9]+\s*", value.text):
         return 2
-    return int(value.text) & 0xFF
+    return whole(value.text) & 0xFF
 
 
 def _exit(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
@@ -89,9 +90,9 @@ def _loop_control(again: bool) -> Builtin:
         levels = 1
         if arguments:
             text = text_of(on, arguments[0], "the number of loops")
-            if not text.isdecimal():
+            if not is_digits(text):
                 raise Exit(128)
-            levels = int(text)
+            levels = whole(text)
             if levels < 1:
                 raise Loop(on.loops, again=False)
         raise Loop(levels, again=again)
@@ -107,16 +108,13 @@ def _shift(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
         text = text_of(on, arguments[0], "the argument of shift")
         if not re.fullmatch(r"[+-]?[0-9]+", text):
             return 1
-        count = int(text)
+        count = whole(text)
     if not 0 <= count <= len(on.shell.positional):
         if on.shell.posix:
             raise Exit(2)
         return 1
     on.shell.positional = on.shell.positional[count:]
     return 0
-
-
-# --- the shell's settings ------------------------------------------------------------------------------------------
 
 
 # --- the rest ------------------------------------------------------------------------------------------------------
@@ -186,11 +184,6 @@ def _wait(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
 
 
 def _quiet(_on: Interpreter, _arguments: list[Value], _node: Simple) -> Status:
-    return 0
-
-
-def _sleep(on: Interpreter, _arguments: list[Value], _node: Simple) -> Status:
-    on.machine.sleep(on)
     return 0
 
 
@@ -269,7 +262,6 @@ _BUILTINS: dict[str, Builtin] = {
     "jobs": _quiet,
     "bg": _quiet,
     "fg": _quiet,
-    "sleep": _sleep,
     "kill": _kill,
     "caller": _caller,
     "compgen": _compgen,

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from bot.shell import builtins, declarations, programs, redirects, settings
 from bot.shell.arithmetic import wrap
 from bot.shell.state import Discard, Frame, Return, Sink, Status, Variable
 from bot.shell.syntax import Assignment, Element, Function, Simple, Word
-from bot.shell.values import Source, Value
+from bot.shell.values import Source, Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
 MAX_ARGUMENTS = 20_000
 """More arguments than any command has: doubling `"$@"` in a loop ends here."""
-
-Put = dict[str, Variable | None]
 
 
 class ArithmeticVariables:
@@ -69,6 +67,12 @@ def simple(on: Interpreter, node: Simple) -> Status:
     """Runs a simple command."""
     on.line = on.command_line = node.line
     on.substitution_status = None
+    status = _simple(on, node)
+    on.shell.pipe_status = [status]
+    return on.check(status)
+
+
+def _simple(on: Interpreter, node: Simple) -> Status:
     words = node.words
     if not words:
         return _assignments_only(on, node)
@@ -87,7 +91,7 @@ def simple(on: Interpreter, node: Simple) -> Status:
         return _assignments_only(on, node)
     if len(arguments) > MAX_ARGUMENTS or sum(len(one.text or "") for one in arguments) > 2 * on.machine.limits.text:
         raise on.refusal("a command line without end")
-    return dispatch(on, arguments, node, declared)
+    return _dispatch(on, arguments, node, declared)
 
 
 def _assignments_only(on: Interpreter, node: Simple) -> Status:
@@ -97,14 +101,12 @@ def _assignments_only(on: Interpreter, node: Simple) -> Status:
         try:
             redirects.applied(on, node.redirects)
         except redirects.Failed:
-            return on.check(1)
+            return 1
     status = on.substitution_status
-    return on.check(status) if status is not None else 0
+    return status if status is not None else 0
 
 
-def dispatch(
-    on: Interpreter, arguments: list[Value], node: Simple, declared: Mapping[int, Assignment] | None = None
-) -> Status:
+def _dispatch(on: Interpreter, arguments: list[Value], node: Simple, declared: Mapping[int, Assignment]) -> Status:
     """Looks a command up and runs it: function, builtin, or program."""
     first = on.way.resolve(arguments[0])
     if first.text is None:
@@ -115,7 +117,7 @@ def dispatch(
         try:
             on.io = redirects.applied(on, node.redirects)
         except redirects.Failed:
-            return on.check(1)
+            return 1
     permanent = False
     try:
         function = on.shell.functions.get(name)
@@ -125,12 +127,11 @@ def dispatch(
         elif builtin is not None:
             permanent = name == "exec" and len(arguments) == 1
             if name in declarations.DECLARATIONS:
-                prepared = declared or {}
-                status = _with_prefix(on, node, lambda: declarations.declare(on, name, arguments[1:], prepared))
+                status = _with_prefix(on, node, lambda: declarations.declare(on, name, arguments[1:], declared))
             elif name in ("command", "builtin") and declared and len(arguments) > 1:
                 shifted = {index - 1: one for index, one in declared.items()}
                 inner = Simple((), (), (), node.line, node.text)
-                return dispatch(on, arguments[1:], inner, shifted)
+                return _dispatch(on, arguments[1:], inner, shifted)
             elif name == "exec":
                 status = builtin(on, arguments[1:], node)
             else:
@@ -140,9 +141,8 @@ def dispatch(
     finally:
         if not permanent:
             on.io = outer
-    if arguments:
-        on.shell.last_argument = arguments[-1]
-    return on.check(status)
+    on.shell.last_argument = arguments[-1]
+    return status
 
 
 def prefix_environment(on: Interpreter, node: Simple) -> dict[str, Value]:
@@ -155,30 +155,27 @@ def prefix_environment(on: Interpreter, node: Simple) -> dict[str, Value]:
         if assignment.append:
             old = on.expand.variable(assignment.name)
             if old is not None:
-                from bot.shell.values import concatenate
-
                 value = concatenate([old, value])
         found[assignment.name] = value
     return found
 
 
-def _with_prefix(on: Interpreter, node: Simple, run) -> Status:  # type: ignore[no-untyped-def]
+def _with_prefix(on: Interpreter, node: Simple, run: Callable[[], Status]) -> Status:
     """Runs a function or builtin with assignments that hold for its time only."""
     if not node.assignments:
-        return run()  # type: ignore[no-any-return]
-    saved: Put = {}
-    for name, value in prefix_environment(on, node).items():
-        saved[name] = on.shell.variables.get(name)
-        if saved[name] is not None and saved[name].readonly:  # type: ignore[union-attr]
-            raise Discard
-        on.shell.variables[name] = Variable(value, exported=True)
+        return run()
+    values = prefix_environment(on, node)
+    saved = {name: on.shell.variables.get(name) for name in values}
+    if any(one is not None and one.readonly for one in saved.values()):
+        raise Discard
+    on.shell.variables.update((name, Variable(value, exported=True)) for name, value in values.items())
     try:
-        return run()  # type: ignore[no-any-return]
+        return run()
     finally:
         restore(on, saved)
 
 
-def restore(on: Interpreter, saved: Put) -> None:
+def restore(on: Interpreter, saved: Mapping[str, Variable | None]) -> None:
     """Puts variables back."""
     for name, variable in saved.items():
         if variable is None:
@@ -227,10 +224,10 @@ def assign(on: Interpreter, assignment: Assignment) -> None:
         return
     value = on.expand.single(assignment.value, assignment=True)
     index = subscript(on, assignment.name, assignment.index) if assignment.index is not None else None
-    on.assign(assignment.name, _guarded(on, value), append=assignment.append, index=index)
+    on.assign(assignment.name, with_guards(on, value), append=assignment.append, index=index)
 
 
-def _guarded(on: Interpreter, value: Value) -> Value:
+def with_guards(on: Interpreter, value: Value) -> Value:
     """The value with the conditions under which it is assigned, when it does not carry them yet."""
     if not on.guards or value.origin[: len(on.guards)] == on.guards:
         return value
@@ -293,10 +290,8 @@ def _fill_map(on: Interpreter, variable: Variable, pairs: list[tuple[str | None,
             continue
         old = variable.items.get(key)
         if append and old is not None:
-            from bot.shell.values import concatenate
-
             value = concatenate([old, value])
-        variable.items[key] = _guarded(on, value)
+        variable.items[key] = with_guards(on, value)
 
 
 def _fill_array(on: Interpreter, variable: Variable, pairs: list[tuple[str | None, Value, bool]]) -> None:
@@ -310,12 +305,10 @@ def _fill_array(on: Interpreter, variable: Variable, pairs: list[tuple[str | Non
                 raise Discard
             old = items.get(following)
             if append and old is not None:
-                from bot.shell.values import concatenate
-
                 value = concatenate([old, value])
         if variable.integer and value.text is not None:
             value = Value(str(on.calculate(value.text)), value.origin)
-        items[following] = _guarded(on, value)
+        items[following] = with_guards(on, value)
         following += 1
     if len(items) > 100_000:
         raise on.refusal("an array grows without end")

@@ -10,12 +10,13 @@ from bot.shell import arithmetic, commands
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import UnknownNumber
 from bot.shell.machine import DIRECTORIES
+from bot.shell.numbers import whole
 from bot.shell.patterns import (
     BadPattern,
     UnsupportedPattern,
-    check_cost,
     is_literal,
     longest_groups_are_certain,
+    match_cost,
     regular_expression,
     unquote,
 )
@@ -37,6 +38,9 @@ NUMERIC: dict[str, Callable[[int, int], bool]] = {
 }
 _WORDS = {"-eq": "=", "-ne": "!=", "-lt": "<", "-le": "<=", "-gt": ">", "-ge": ">="}
 _INTEGER = re.compile(r"[ \t\n]*[+-]?[0-9]+[ \t\n]*\Z")
+_COMPARED = re.compile(
+    r"\s*(?:\w+\s*(?:[<>]=?|[!=]=)\s*([1-9][0-9]{0,11}|0)|([1-9][0-9]{0,11}|0)\s*(?:[<>]=?|[!=]=)\s*\w+)\s*"
+)
 _SPECIAL_IN_EXPRESSIONS = re.compile(r"[][.*+?(){}|^$\\]")
 
 
@@ -79,6 +83,8 @@ def matches(
         return pattern_matches(pattern, text, extended=extended, ignore_case=ignore_case)
 
     try:
+        if extended:
+            on.machine.spend(match_cost(pattern, (subject.text or "",)))
         return test(subject.text) if subject.text is not None else on.way.holds(subject, f"like {pattern}", test)
     except UnsupportedPattern as error:
         raise on.refusal(f"a pattern that is not supported: {pattern}") from error
@@ -103,7 +109,7 @@ def numeric(on: Interpreter, operator: str, left: Value, right: Value, *, expres
             return arithmetic.evaluate(text, commands.ArithmeticVariables(on, {}))
         if not _INTEGER.match(text):
             raise TestError(f"{text}: integer expression expected")
-        value = int(text)
+        value = whole(text)
         if not -(1 << 63) <= value < 1 << 63:
             raise TestError(f"{text}: integer expression expected")
         return value
@@ -146,7 +152,8 @@ def unknown_arithmetic(on: Interpreter, text: str, unknown: UnknownNumber) -> St
 
     if re.search(r"(?<![<>=!])=(?!=)|\+\+|--", text):
         raise on.refusal(f"(({text})) calculates with {value.template()}, which is not known")
-    thresholds = [int(one) for one in re.findall(r"[0-9]+", text) if len(one) < 12]
+    compared = _COMPARED.fullmatch(text)
+    thresholds = (whole(compared[1] or compared[2]),) if compared else ()
     return int(not on.way.holds(value, f"such that {' '.join(text.split())}", holds, thresholds))
 
 
@@ -268,7 +275,7 @@ def _expression(on: Interpreter, left: Value, test: BinaryTest) -> bool:
         _set_groups(on, [Value(None, left.origin, (Symbol(f"BASH_REMATCH of {text}"),))] if held else [])
         return held
     try:
-        check_cost(text, left.text)
+        on.machine.spend(match_cost(text, (left.text,)))
     except UnsupportedPattern as error:
         raise on.refusal("a text too long for a regular expression", test.right.line) from error
     found = expression.search(left.text)

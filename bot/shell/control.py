@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bot.shell import commands, conditions, redirects
@@ -12,6 +13,7 @@ from bot.shell.state import (
     Loop,
     Sink,
     Status,
+    Stream,
 )
 from bot.shell.syntax import (
     AndOr,
@@ -63,44 +65,68 @@ def _pipeline(on: Interpreter, node: Pipeline) -> Status:
             feed = Feed(sink.content())
     on.naming = naming
     on.shell.pipe_status = statuses
-    status = statuses[-1]
-    if "pipefail" in on.shell.options:
-        failed = [one for one in statuses if one != 0]
-        status = failed[-1] if failed else 0
+    status = _last_failure(on, statuses) if "pipefail" in on.shell.options else statuses[-1]
     if node.negated:
         return int(on.truth(status))
     return on.check(status)
 
 
+def _last_failure(on: Interpreter, statuses: list[Status]) -> Status:
+    """The status of a pipeline under `pipefail`. It is asked which stage failed only where several may have."""
+    failed = [one for one in statuses if one != 0]
+    for status in reversed(failed[1:]):
+        if isinstance(status, int) or not on.truth(status):
+            return status
+    return failed[0] if failed else 0
+
+
 def _subshell(on: Interpreter, node: Subshell) -> Status:
-    return on.check(on.subshell(node.body))
+    status = _apart(on, node.body)
+    on.shell.pipe_status = [status]
+    return on.check(status)
 
 
 def background(on: Interpreter, node: Node) -> Status:
     """`command &`."""
     io = dict(on.io)
     io[0] = Feed(EMPTY)
-    guarded, on.guarded = on.guarded, on.guarded
-    on.machine.background += 1
+    guarded = on.guarded
+    if isinstance(node, Pipeline) and node.negated:
+        # In the background bash forgets the negation, except that it still shields from `set -e`.
+        on.guarded += 1
+        node = replace(node, negated=False)
     try:
-        on.shell.background = on.subshell(node, io)
+        on.shell.background = _apart(on, node, io)
     finally:
-        on.machine.background -= 1
         on.guarded = guarded
     on.shell.jobs += 1
     return 0
+
+
+def _apart(on: Interpreter, node: Node, io: Mapping[int, Stream] | None = None) -> Status:
+    """Runs a command in a subshell.
+
+    A subshell that is `!` and one command as a whole does not shield that command from `set -e`: bash takes the
+    negation off before it runs the command, and applies it to the status of the subshell.
+    """
+    inner = node.commands[0] if isinstance(node, Sequence) and len(node.commands) == 1 else node
+    if isinstance(inner, Pipeline) and inner.negated and len(inner.stages) == 1:
+        return on.subshell(inner.stages[0], io, inverted=True)
+    return on.subshell(node, io)
 
 
 def _and_or(on: Interpreter, node: AndOr) -> Status:
     guards = on.guards
     last = len(node.rest) - 1
     status = on.condition(node.first)
-    for index, (operator, command) in enumerate(node.rest):
-        if on.truth(status) != (operator == "&&"):
-            continue
-        on.guards = (*guards, Guard(on.source, node.line))
-        status = on.execute(command) if index == last else on.condition(command)
-    on.guards = guards
+    try:
+        for index, (operator, command) in enumerate(node.rest):
+            if on.truth(status) != (operator == "&&"):
+                continue
+            on.guards = (*guards, Guard(on.source, node.line))
+            status = on.execute(command) if index == last else on.condition(command)
+    finally:
+        on.guards = guards
     return status
 
 
@@ -112,11 +138,11 @@ def _if(on: Interpreter, node: If) -> Status:
             decided = Guard(on.source, node.lines[index], held)
             if on.truth(on.condition(condition)):
                 on.guards = (*guards, decided)
-                return on.sequence(body)  # type: ignore[arg-type]
+                return on.sequence(body)
             guards = (*guards, decided)
         if node.otherwise is not None:
             on.guards = guards
-            return on.sequence(node.otherwise)  # type: ignore[arg-type]
+            return on.sequence(node.otherwise)
         return 0
     finally:
         on.guards = outer
@@ -145,7 +171,7 @@ def _case(on: Interpreter, node: Case) -> Status:
             on.guards = (*guards, Guard(on.source, node.line, _held(on, node.reads)))
             if item.line != node.line:
                 on.guards = (*on.guards, (on.source, item.line))
-            status = on.sequence(item.body) if item.body is not None else 0  # type: ignore[arg-type]
+            status = on.sequence(item.body) if item.body is not None else 0
             if item.terminator == ";;":
                 break
             falls = item.terminator == ";&"
@@ -276,16 +302,16 @@ def _function(on: Interpreter, node: Function) -> Status:
 
 def _arithmetic_command(on: Interpreter, node: ArithmeticCommand) -> Status:
     on.line = node.line
-    return on.check(_arithmetic_word(on, node.expression))
+    status = _arithmetic_word(on, node.expression)
+    on.shell.pipe_status = [status]
+    return on.check(status)
 
 
 def _conditional(on: Interpreter, node: Conditional) -> Status:
     on.line = node.line
-    return on.check(conditions.evaluate(on, node.test))
-
-
-def _simple(on: Interpreter, node: Simple) -> Status:
-    return commands.simple(on, node)
+    status = conditions.evaluate(on, node.test)
+    on.shell.pipe_status = [status]
+    return on.check(status)
 
 
 def _unsupported(on: Interpreter, node: Unsupported) -> Status:
@@ -301,7 +327,7 @@ def _positive(condition: Node, until: bool) -> tuple[Node, bool]:
 
 
 EXECUTE: dict[type, Callable[[Interpreter, Any], Status]] = {
-    Simple: _simple,
+    Simple: commands.simple,
     Pipeline: _pipeline,
     AndOr: _and_or,
     Sequence: lambda on, node: on.sequence(node),

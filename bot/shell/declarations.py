@@ -146,7 +146,7 @@ def _one(
     if elements is not None:
         commands.assign_elements(on, name, elements, append=append, mapping="A" in options)
     elif value is not None:
-        on.assign(name, commands._guarded(on, value), append=append, index=index)
+        on.assign(name, commands.with_guards(on, value), append=append, index=index)
     changed = on.own(name)
     if command == "export":
         changed.exported = "n" not in options

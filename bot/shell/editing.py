@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from bot.shell.filters import Unknown, lines_of, options_of, same_end, text_of
-from bot.shell.patterns import BadPattern, UnsupportedPattern, check_cost, regular_expression
+from bot.shell.numbers import is_digits, whole
+from bot.shell.patterns import BadPattern, UnsupportedPattern, match_cost, regular_expression
 
 
 def extended_of_basic(text: str) -> str:
@@ -60,16 +62,19 @@ def _expression(text: str, *, extended: bool, ignore_case: bool = False) -> re.P
     return found
 
 
-def _check(expression: re.Pattern[str], lines: list[str]) -> None:
+Spend = Callable[[float], None]
+"""Told before a match how many steps it may take; raises where these are too many."""
+
+
+def _announce(spend: Spend, expression: re.Pattern[str], lines: list[str]) -> None:
     """Raises `Unknown` where matching could take too long."""
-    longest = max(lines, key=len, default="")
     try:
-        check_cost(expression.pattern, longest)
+        spend(match_cost(expression.pattern, lines))
     except UnsupportedPattern as error:
         raise Unknown from error
 
 
-def grep(options: list[str], text: str) -> tuple[str, int]:
+def grep(options: list[str], text: str, spend: Spend) -> tuple[str, int]:
     """`grep [-EFiqvoxcw] PATTERN`."""
     letters, values, rest = options_of(options, "EFiqvoxchsn", "em")
     if "n" in letters or ("o" in letters and "v" in letters):
@@ -84,9 +89,9 @@ def grep(options: list[str], text: str) -> tuple[str, int]:
         if "o" in letters and "|" in patterns[0]:
             raise Unknown
         expression = _expression(patterns[0], extended="E" in letters, ignore_case=ignore_case)
-    _check(expression, lines_of(text))
+    _announce(spend, expression, lines_of(text))
     find = expression.fullmatch if "x" in letters else expression.search
-    limit = int(values["m"]) if values.get("m", "").isdecimal() else 1 << 60
+    limit = whole(values["m"]) if is_digits(values.get("m")) else 1 << 60
     matched = [line for line in lines_of(text) if (find(line) is not None) != ("v" in letters)][:limit]
     status = int(not matched)
     if "q" in letters:
@@ -103,7 +108,7 @@ _SED_COMMAND = re.compile(
 )
 
 
-def sed(options: list[str], text: str) -> tuple[str, int]:
+def sed(options: list[str], text: str, spend: Spend) -> tuple[str, int]:
     """`sed` with `s`, `d`, `p` and `q`, on lines given by number, `$` or an expression."""
     letters, values, rest = options_of(options, "nEr", "e")
     scripts = ([values["e"]] if "e" in values else []) + rest
@@ -116,7 +121,7 @@ def sed(options: list[str], text: str) -> tuple[str, int]:
     for edit in edits:
         for expression in (edit.expression, edit.find):
             if expression is not None:
-                _check(expression, lines)
+                _announce(spend, expression, lines)
     for number, line in enumerate(lines, 1):
         last = number == len(lines)
         deleted = stop = False
@@ -161,12 +166,12 @@ class _Edit:
             return self.expression.search(line) is not None
         if self.first == "$":
             return last
-        start = int(self.first)
+        start = whole(self.first)
         if self.last is None:
             return number == start
         if self.last == "$":
             return number >= start
-        return start <= number <= max(start, int(self.last))
+        return start <= number <= max(start, whole(self.last))
 
     def substitute(self, line: str) -> tuple[str, bool]:
         assert self.find is not None
@@ -242,7 +247,7 @@ def _sed_substitution(script: str, at: int, edit: _Edit, extended: bool) -> int:
     letters = flags.group()
     digits = re.sub(r"[^0-9]", "", letters)
     edit.everywhere, edit.prints = "g" in letters, "p" in letters
-    edit.which = int(digits) if digits else 1
+    edit.which = whole(digits) if digits else 1
     if not parts[0]:
         raise Unknown
     if "|" in parts[0]:
@@ -275,6 +280,9 @@ def _sed_replacement(text: str, groups: int) -> list[str | int]:
     return pieces
 
 
+_MAX_PROGRAM = 200
+"""Characters of the longest awk program that is read."""
+
 _AWK_ITEM = re.compile(r'\s*(?:\$(?P<field>NF|[0-9]+)|"(?P<text>[^"\\]*)"|(?P<name>NF|NR))')
 
 _AWK_PROGRAM = re.compile(
@@ -283,12 +291,12 @@ _AWK_PROGRAM = re.compile(
 )
 
 
-def awk(options: list[str], text: str) -> tuple[str, int]:
+def awk(options: list[str], text: str, spend: Spend) -> tuple[str, int]:
     """`awk '{print $1}'` and what is as simple: one optional condition, one `print`."""
     _, values, rest = options_of(options, "", "F")
     if len(rest) != 1 or not text.isascii():
         raise Unknown
-    found = _AWK_PROGRAM.match(rest[0])
+    found = _AWK_PROGRAM.match(rest[0]) if len(rest[0]) <= _MAX_PROGRAM else None
     if not found or not rest[0].strip():
         raise Unknown
     separator = values.get("F", " ")
@@ -301,11 +309,11 @@ def awk(options: list[str], text: str) -> tuple[str, int]:
     out: list[str] = []
     lines = lines_of(text)
     if expression is not None:
-        _check(expression, lines)
+        _announce(spend, expression, lines)
     if found["end"]:
         return text_of([_awk_row(groups, "", [], len(lines))]), 0
     for number, line in enumerate(lines, 1):
-        if (found["row"] and number != int(found["row"])) or (expression is not None and not expression.search(line)):
+        if (found["row"] and number != whole(found["row"])) or (expression is not None and not expression.search(line)):
             continue
         fields = line.split() if separator == " " else (line.split(separator) if line else [])
         out.append(_awk_row(groups, line, fields, number))
@@ -338,7 +346,7 @@ def _awk_row(groups: list[list[tuple[str, str]]], line: str, fields: list[str], 
             return text
         if kind == "name":
             return str(len(fields) if text == "NF" else number)
-        index = len(fields) if text == "NF" else int(text)
+        index = len(fields) if text == "NF" else whole(text)
         if index == 0:
             return line
         return fields[index - 1] if index <= len(fields) else ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable
+
+from bot.shell.numbers import is_digits, whole
 
 
 class Unknown(Exception):
@@ -16,9 +17,8 @@ _VALUED: dict[str, str] = {
 }  # fmt: skip
 
 
-def separate(compute: Callable[..., object], words: list[str], files_after: int | None) -> tuple[list[str], list[str]]:
+def separate(name: str, words: list[str], files_after: int | None) -> tuple[list[str], list[str]]:
     """The options and leading operands of a tool, each option in the form `-x` or `-xVALUE`, and its files."""
-    name = getattr(compute, "__name__", "")
     valued = _VALUED.get(name, "")
     options: list[str] = []
     operands: list[str] = []
@@ -194,8 +194,8 @@ def _ranges(text: str) -> Callable[[int], bool]:
         found = re.fullmatch(r"([0-9]+)?(-)?([0-9]+)?", one)
         if not found or not one or one == "-":
             raise Unknown
-        low = int(found[1] or 1)
-        high = (int(found[3]) if found[3] else 1 << 60) if found[2] else low
+        low = whole(found[1] or "1")
+        high = (whole(found[3]) if found[3] else 1 << 60) if found[2] else low
         if low < 1 or high < low:
             raise Unknown
         bounds.append((low, high))
@@ -234,14 +234,14 @@ def head(options: list[str], text: str) -> tuple[str, int]:
     if rest:
         raise Unknown
     if "c" in values:
-        if not values["c"].isdecimal() or not text.isascii():
+        if not is_digits(values["c"]) or not text.isascii():
             raise Unknown
-        return text[: int(values["c"])], 0
+        return text[: whole(values["c"])], 0
     count = values.get("n", "10")
     if not re.fullmatch(r"-?[0-9]+", count):
         raise Unknown
     lines = text.splitlines(keepends=True) if "\r" not in text else re.findall(r"[^\n]*\n|[^\n]+", text)
-    number = int(count)
+    number = whole(count)
     return "".join(lines[:number] if number >= 0 else lines[: max(0, len(lines) + number)]), 0
 
 
@@ -251,17 +251,17 @@ def tail(options: list[str], text: str) -> tuple[str, int]:
     if rest:
         raise Unknown
     if "c" in values:
-        if not values["c"].isdecimal() or not text.isascii():
+        if not is_digits(values["c"]) or not text.isascii():
             raise Unknown
-        count = int(values["c"])
+        count = whole(values["c"])
         return (text[-count:] if count else ""), 0
     number = values.get("n", "10")
     if not re.fullmatch(r"[+-]?[0-9]+", number):
         raise Unknown
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     if number.startswith("+"):
-        return "".join(lines[max(0, int(number) - 1) :]), 0
-    count = abs(int(number))
+        return "".join(lines[max(0, whole(number) - 1) :]), 0
+    count = abs(whole(number))
     return "".join(lines[-count:] if count else []), 0
 
 
@@ -274,9 +274,9 @@ def sort(options: list[str], text: str) -> tuple[str, int]:
     if "n" in letters:
         if not all(re.fullmatch(r"-?[0-9]+", line) for line in lines):
             raise Unknown
-        lines.sort(key=int, reverse="r" in letters)
+        lines.sort(key=whole, reverse="r" in letters)
         if "u" in letters:
-            lines = list({int(line): line for line in reversed(lines)}.values())[::-1]
+            lines = list({whole(line): line for line in reversed(lines)}.values())[::-1]
     else:
         # Other locales sort letters and punctuation otherwise; they agree on words of one kind of letter.
         if not all(re.fullmatch(r"[a-z]*|[0-9]*", line) for line in lines):
@@ -331,9 +331,6 @@ def paste(options: list[str], text: str) -> tuple[str, int]:
     return delimiter.join(lines_of(text)) + "\n", 0
 
 
-# --- regular expressions -------------------------------------------------------------------------------------------
-
-
 # --- tools without input -------------------------------------------------------------------------------------------
 
 
@@ -371,6 +368,8 @@ def seq(words: list[str]) -> str:
             width = True
             words = words[1:]
         elif words[0] == "-s":
+            if len(words) < 2:
+                raise Unknown
             separator, words = words[1], words[2:]
         else:
             separator, words = words[0][2:], words[1:]
@@ -406,6 +405,3 @@ def expr(words: list[str]) -> str:
     if value == 0:
         raise Unknown
     return f"{value}\n"
-
-
-__all__ = ["Unknown", "posixpath", "separate"]

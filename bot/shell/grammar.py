@@ -185,7 +185,7 @@ class Reader(TestReader):
             self.at += 2
             self._newlines_and_blanks()
             rest.append((operator, self._pipeline()))
-        return AndOr(first, tuple(rest), line) if rest else first  # type: ignore[arg-type]
+        return AndOr(first, tuple(rest), line) if rest else first
 
     def _pipeline(self) -> Node:
         line = self.line()
@@ -330,9 +330,9 @@ class Reader(TestReader):
         return body
 
     def _if(self, line: int) -> If:
-        clauses: list[tuple[Node, Node]] = []
+        clauses: list[tuple[Sequence, Sequence]] = []
         lines = [line]
-        otherwise: Node | None = None
+        otherwise: Sequence | None = None
         reads: list[tuple[str, ...]] = []
         while True:
             first_name = len(self.names)
@@ -452,7 +452,7 @@ class Reader(TestReader):
         else:
             if self._peek() != "esac":
                 raise self.fail("syntax error: unexpected end of file")
-        return CaseItem(tuple(patterns), body if body.commands else None, terminator, line)  # type: ignore[arg-type]
+        return CaseItem(tuple(patterns), body if body.commands else None, terminator, line)
 
     # --- simple commands --------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.shell.numbers import is_digits, whole
 from bot.shell.state import Feed, Status, Variable
 from bot.shell.syntax import Simple
 from bot.shell.values import Symbol, Value
@@ -37,9 +38,9 @@ def read(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
                 elif letter == "d":
                     delimiter = value[:1] or "\0"
                 elif letter in "nN":
-                    count, exact = int(value) if value.isdecimal() else 0, letter == "N"
+                    count, exact = whole(value) if is_digits(value) else 0, letter == "N"
                 elif letter == "u":
-                    descriptor = int(value) if value.isdecimal() else 0
+                    descriptor = whole(value) if is_digits(value) else 0
                 break
             if letter == "r":
                 raw = True
@@ -172,16 +173,19 @@ def mapfile(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         if not value and at < len(arguments):
             value = arguments[at].text or ""
             at += 1
+        number = whole(value) if is_digits(value) else -1
         if letter == "d":
             delimiter = value[:1] or "\0"
+        elif letter in "nsOu" and number < 0:
+            return 1 if value else 2
         elif letter == "n":
-            limit = int(value)
+            limit = number
         elif letter == "s":
-            skip = int(value)
+            skip = number
         elif letter == "O":
-            origin_index = int(value)
+            origin_index = number
         elif letter == "u":
-            descriptor = int(value)
+            descriptor = number
         else:
             raise on.refusal(f"mapfile {text} is not followed", node.line)
     name = (arguments[at].text or "") if at < len(arguments) else "MAPFILE"
@@ -214,7 +218,7 @@ def getopts(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     spec, name = arguments[0].text or "", arguments[1].text or ""
     words = arguments[2:] if len(arguments) > 2 else on.shell.positional
     current = on.expand.variable("OPTIND")
-    index = int(current.text) if current is not None and (current.text or "").isdecimal() else 1  # type: ignore[arg-type]
+    index = whole(current.text or "") if current is not None and is_digits(current.text) else 1
     quiet = spec.startswith(":")
     on.shell.variables.pop("OPTARG", None)
     position = on.shell.getopts_at

@@ -7,6 +7,7 @@ Nothing is executed. What the interpreter cannot know becomes a symbol, and a br
 from __future__ import annotations
 
 from collections.abc import Mapping
+from posixpath import join, normpath
 
 from bot.provenance import Position
 from bot.shell import arithmetic, commands, conditions, control, specials
@@ -14,8 +15,8 @@ from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import Expander, UnknownNumber
 from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
-from bot.shell.machine import Limits, Machine
-from bot.shell.patterns import UnsupportedPattern, compiled
+from bot.shell.machine import Machine
+from bot.shell.patterns import UnsupportedPattern
 from bot.shell.reader import UNFOLLOWED
 from bot.shell.state import (
     Discard,
@@ -280,7 +281,14 @@ class Interpreter:
     def execute(self, node: Node) -> Status:
         """Runs one command and gives its status, which is `$?` from then on."""
         self.machine.step(self)
-        status = control.EXECUTE[type(node)](self, node)
+        try:
+            status = control.EXECUTE[type(node)](self, node)
+        except Refusal as refusal:
+            if refusal.source is None:
+                refusal.line, refusal.source = self.line, self.source
+            raise
+        except UnsupportedPattern as pattern:
+            raise self.refusal(f"a pattern that is not supported: {str(pattern)[:60]}") from pattern
         self.shell.status = status
         return status
 
@@ -307,7 +315,7 @@ class Interpreter:
                 raise self.refusal("a trap on ERR that does more than to tell and to exit")
             self.run_trap("ERR")
         if "e" in self.shell.options:
-            raise Exit(status)
+            raise Exit(status, failed=True)
         return status
 
     def condition(self, node: Node) -> Status:
@@ -335,33 +343,31 @@ class Interpreter:
 
     # --- compound commands ------------------------------------------------------------------------------------
 
-    def subshell(self, node: Node, io: Mapping[int, Stream] | None = None) -> Status:
-        """Runs a command in a copy of the shell."""
+    def subshell(self, node: Node, io: Mapping[int, Stream] | None = None, *, inverted: bool = False) -> Status:
+        """Runs a command in a copy of the shell. `inverted` turns its status round, unless it was told to exit."""
         outer, outer_io = self.shell, self.io
         guarded, guards, loops, source = self.guarded, self.guards, self.loops, self.source
         self.shell = outer.copy()
         self.loops = 0
-        if io is not None:
-            self.io = dict(io)
-        else:
-            self.io = dict(self.io)
+        self.io = dict(outer_io if io is None else io)
         status: Status
         try:
             try:
                 status = self.execute(node)
                 self.run_exit_trap()
             except Exit as ended:
+                inverted = inverted and ended.failed
                 status = self.ended(ended)
             except (Return, Loop) as ended:
                 status = ended.status if isinstance(ended, Return) else 0
             except Discard as problem:
-                status = problem.status
+                status, inverted = problem.status, inverted and problem.lenient
             except Replaced:
                 status = self.shell.status
         finally:
             self.shell, self.io = outer, outer_io
             self.guarded, self.guards, self.loops, self.source = guarded, guards, loops, source
-        return status
+        return int(self.truth(status)) if inverted else status
 
     def ended(self, ended: Exit) -> Status:
         """Runs the EXIT trap of a shell that ends, and gives its last status."""
@@ -382,14 +388,10 @@ class Interpreter:
                 self.guarded = guarded
         return self.shell.status
 
-    # --- substitutions ----------------------------------------------------------------------------------------
-
     # --- files ------------------------------------------------------------------------------------------------
 
     def path(self, path: str) -> str:
         """An absolute path."""
-        from posixpath import join, normpath
-
         return normpath(join(self.shell.directory, path))
 
     def file_names(self, pattern: str | None, whole: Value, line: int) -> list[Value]:
@@ -414,6 +416,3 @@ def _only_tells(trap: str) -> bool:
     told = ("echo", "printf", "exit", ":", "true")
     simple = list(commands_of(parse(trap)))
     return all(one.words and getattr(one.words[0], "constant", None) in told and not one.assignments for one in simple)
-
-
-__all__ = ["Interpreter", "Limits", "Replaced", "UnsupportedPattern", "compiled"]

@@ -30,6 +30,9 @@ _MAX_SLEEPS = 40
 class Limits:
     """Where the interpreter stops. `commands` counts per way, `all_commands` over all ways of one question.
 
+    `match_steps` are those of pattern matches (see `patterns.match_cost`) over all ways, `decisions` the open questions
+    on one way.
+
     The numbers keep a hostile script well under two seconds; an entrypoint runs a few hundred commands on a few ways.
     """
 
@@ -38,6 +41,8 @@ class Limits:
     outcomes: int = 64
     depth: int = 40
     text: int = 1 << 20
+    match_steps: float = 5e7
+    decisions: int = 400
 
 
 @runtime_checkable
@@ -46,6 +51,14 @@ class ListedFiles(Protocol):
 
     def paths(self) -> Iterable[str]:
         """The absolute path of every file."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left of the work that all ways of a question may take together."""
+
+    commands: int
+    steps: float
 
 
 class NeverEnds(Exception):
@@ -100,10 +113,9 @@ class Machine:
     files: Answers
     limits: Limits
     closed: bool
-    budget: list[int]
+    budget: Budget
     failing: int = -1
     count: int = 0
-    background: int = 0
     overlay: dict[str, Sink] = field(default_factory=dict)
     directories: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
@@ -124,9 +136,15 @@ class Machine:
         self.count += 1
         if self.count > self.limits.commands:
             raise on.refusal("more commands than are followed (a loop without end?)")
-        self.budget[0] -= 1
-        if self.budget[0] < 0:
+        self.budget.commands -= 1
+        if self.budget.commands < 0:
             raise on.refusal("more commands on all ways together than are followed")
+
+    def spend(self, steps: float) -> None:
+        """Counts the steps that a match may take. Raises `Refusal` when there were too many."""
+        self.budget.steps -= steps
+        if self.budget.steps < 0:
+            raise Refusal("matches of patterns take too long to be followed")
 
     def note(self, on: Interpreter, reason: str, line: int | None = None) -> None:
         """Records an assumption."""
@@ -235,6 +253,3 @@ def _hidden(name: str, pattern: str) -> bool:
 def _cannot_be_a_path(text: str) -> bool:
     """Whether nobody has files of such names: JSON, URLs, options with values."""
     return any(mark in text for mark in ("{", '"', "://", "=", ",")) or (text.startswith("[") and text.endswith("]"))
-
-
-__all__ = ["Call", "Done", "Limits", "ListedFiles", "Machine", "NeverEnds", "Refusal"]

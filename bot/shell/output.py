@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from bot.shell.numbers import whole
 from bot.shell.parts import LocaleDependent, ansi_escape
 from bot.shell.quoting import backslash_quoted
 from bot.shell.state import Sink, Status
@@ -215,14 +216,14 @@ class Formatter:
             if width < 0:
                 flags, width = flags + "-", -width
         elif found["width"]:
-            width = int(found["width"])
+            width = whole(found["width"])
         precision: int | None = None
         if found["precision"] == "*":
             precision = self._number_argument()
             precision = None if precision < 0 else precision
         elif found["precision"] is not None:
             text = found["precision"]
-            precision = None if text.startswith("-") else int(text or 0)
+            precision = None if text.startswith("-") else whole(text or "0")
         if width > _MAX_WIDTH or (precision or 0) > _MAX_WIDTH:
             raise self.on.refusal("printf with a width without end")
         if kind == "%":
@@ -283,7 +284,7 @@ class Formatter:
             return 0
         digits = found[2]
         base = 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") and len(digits) > 1 else 10
-        value = int(digits, base) * (-1 if found[1] == "-" else 1)
+        value = whole(digits, base) * (-1 if found[1] == "-" else 1)
         if found[3]:
             self.status = 1
         limit = 1 << 63
@@ -297,7 +298,7 @@ class Formatter:
             return float(ord(text[1])) if len(text) > 1 else 0.0
         hexadecimal = re.fullmatch(r"\s*[+-]?0[xX][0-9a-fA-F]+", text)
         if hexadecimal:
-            return float(int(text, 16))
+            return float(whole(text, 16))
         found = _FLOAT.match(text)
         if not found:
             if text:

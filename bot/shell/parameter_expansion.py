@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from bot.shell import specials
 from bot.shell.fields import Fields
@@ -16,7 +17,7 @@ from bot.shell.syntax import (
     Word,
 )
 from bot.shell.tilde import TildeExpander
-from bot.shell.transforms import changed_case, cut_slice, removed, replaced, transformed
+from bot.shell.transforms import changed_case, cut_slice, removed, replaced, search_cost, transformed
 from bot.shell.values import Origin, Symbol, Value, concatenate, join_origins
 from bot.shell.way import derived
 
@@ -106,11 +107,14 @@ class ParameterExpander(TildeExpander):
             if special is None:
                 return None
             variable = special
-        if variable.items is None:
-            return variable.value if self.index_number(index, variable) == 0 else None
-        if variable.mapping:
+        if variable.items is not None and variable.mapping:
             return variable.items.get(index)
-        return variable.items.get(self.index_number(index, variable))
+        number = self.index_number(index, variable)
+        if number < 0 and "e" in self.on.shell.options:
+            raise self.on.refusal(f"a subscript before the first element of {name}, under `set -e`")
+        if variable.items is None:
+            return variable.value if number == 0 else None
+        return variable.items.get(number)
 
     def index_number(self, index: str, variable: Variable | None) -> int:
         """The number that a subscript of an array means; negative ones count from the end."""
@@ -387,6 +391,12 @@ class ParameterExpander(TildeExpander):
         pattern, _ = self.pattern(argument) if argument is not None and argument.parts else ("", None)
         if pattern is None:
             raise self.on.refusal(f"{part.text}: the pattern is not known", line)
+        wanted, machine = pattern, self.on.machine
+
+        def measured(text: str) -> str:
+            machine.spend(search_cost(wanted, text, extended=extended))
+            return text
+
         if operator[0] == "/":
             replacement = self._replacement(part)
             if replacement.text is None:
@@ -396,13 +406,15 @@ class ParameterExpander(TildeExpander):
             return self.computed(
                 value,
                 part.text[2:-1],
-                lambda text: replaced(text, whole, pattern, with_text, extended=extended, ignore_case=ignore_case),
+                lambda text: replaced(
+                    measured(text), whole, wanted, with_text, extended=extended, ignore_case=ignore_case
+                ),
                 line,
                 replacement.origin,
             )
         if operator[0] in "#%":
             return self.computed(
-                value, part.text[2:-1], lambda text: removed(text, operator, pattern, extended=extended), line
+                value, part.text[2:-1], lambda text: removed(measured(text), operator, wanted, extended=extended), line
             )
         return self.computed(
             value, part.text[2:-1], lambda text: changed_case(text, operator, pattern, extended=extended), line
@@ -429,7 +441,9 @@ class ParameterExpander(TildeExpander):
             raise self.on.refusal(f"{part.text} is not supported", part.line)
         return self.computed(value, part.text[2:-1], lambda text: transformed(text, part.letter), part.line)
 
-    def computed(self, value: Value, name: str, compute, line: int, origin: tuple[Origin, ...] = ()) -> Value:  # type: ignore[no-untyped-def]
+    def computed(
+        self, value: Value, name: str, compute: Callable[[str], str], line: int, origin: tuple[Origin, ...] = ()
+    ) -> Value:
         """A value made from another one; a symbol when that one is not known."""
         value = self.on.way.resolve(value)
         if value.text is None:

@@ -6,6 +6,7 @@ A pattern arrives as text in which every quoted special character stands behind 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 _CLASSES = {
@@ -98,6 +99,8 @@ def compiled(
 
     That holds where no extended group is in the pattern. With `path`, no wildcard matches a slash.
     """
+    if len(pattern) > MAX_PATTERN:
+        raise UnsupportedPattern(pattern)
     if extended and _has_group(pattern):
         body, _ = _translate(pattern, 0, path, inside=False)
     else:
@@ -116,7 +119,7 @@ def is_simple(pattern: str, *, extended: bool) -> bool:
 def matches(pattern: str, text: str, *, extended: bool = False, ignore_case: bool = False) -> bool:
     """Whether the whole text matches. Raises `UnsupportedPattern`, also where a match could take too long."""
     if extended and _has_group(pattern):
-        check_cost(pattern, text)
+        match_cost(pattern, (text,))
     return compiled(pattern, extended=extended, ignore_case=ignore_case).fullmatch(text) is not None
 
 
@@ -130,17 +133,31 @@ def _has_group(pattern: str) -> bool:
 MAX_MATCH_COST = 3e7
 """Steps that a backtracking match may take: about a second."""
 
+MAX_PATTERN = 2_000
+"""Characters of the longest pattern that is read; people write dozens."""
+
 _REPEATED_GROUP = re.compile(r"\)[*+{]|[*+]\(")
+_PLAIN_GROUP = re.compile(r"[*+]\([^()*+?{|]*\)|\([^()*+?{|]*\)[*+]")
 _UNBOUNDED = re.compile(r"(?<!\\)[*+]|(?<!\\)\{[0-9]*,\}")
+_MAX_EXPONENT = 60
 
 
-def check_cost(expression: str, text: str) -> None:
-    """Raises `UnsupportedPattern` where backtracking over this text could take too long."""
-    plain = re.sub(r"\[[^]]*\]", "", expression)
-    if _REPEATED_GROUP.search(plain) and len(text) > 32:
-        raise UnsupportedPattern(expression)
-    if float(len(text) + 1) ** len(_UNBOUNDED.findall(plain)) > MAX_MATCH_COST:
-        raise UnsupportedPattern(expression)
+def match_cost(expression: str, texts: Iterable[str]) -> float:
+    """The most steps that backtracking over these texts takes, from every place in them. Raises `UnsupportedPattern`.
+
+    Each wildcard multiplies the steps by the length; a repeated group in which something varies can double them with
+    every character.
+    """
+    plain = _PLAIN_GROUP.sub("*", re.sub(r"\[[^]]*\]", "", expression))
+    wildcards = len(_UNBOUNDED.findall(plain))
+    repeated = _REPEATED_GROUP.search(plain) is not None
+    cost = 0.0
+    for text in texts:
+        size = float(len(text) + 1)
+        cost += 2.0 ** min(len(text), _MAX_EXPONENT) * size if repeated else size ** min(wildcards + 1, 9)
+        if cost > MAX_MATCH_COST:
+            raise UnsupportedPattern(expression)
+    return cost
 
 
 def _simple(pattern: str, path: bool, shortest: bool) -> str:
@@ -287,7 +304,9 @@ def _member(inside: str, at: int, escapes: bool) -> tuple[str, int]:
 
 @lru_cache(maxsize=1024)
 def regular_expression(text: str, *, ignore_case: bool = False) -> re.Pattern[str]:
-    """An extended POSIX regular expression, for `search`."""
+    """An extended POSIX regular expression, for `search`. Raises `BadPattern` and `UnsupportedPattern`."""
+    if len(text) > MAX_PATTERN:
+        raise UnsupportedPattern(text)
     pieces: list[str] = []
     at, level = 0, 0
     repeatable = False
@@ -352,8 +371,10 @@ def regular_expression(text: str, *, ignore_case: bool = False) -> re.Pattern[st
         raise BadPattern(text)
     try:
         return re.compile("".join(pieces), re.DOTALL | re.ASCII | (re.IGNORECASE if ignore_case else 0))
-    except re.error as error:
+    except (re.error, OverflowError, ValueError) as error:
         raise BadPattern(text) from error
+    except RecursionError as error:
+        raise UnsupportedPattern(text) from error
 
 
 def _expression_bracket_end(text: str, at: int) -> int:

@@ -10,7 +10,7 @@ from bot.provenance import Position, Word
 from bot.shell import programs
 from bot.shell.facts import facts
 from bot.shell.interpreter import Interpreter, Replaced
-from bot.shell.machine import Answers, Call, Limits, Machine, NeverEnds
+from bot.shell.machine import Answers, Budget, Call, Limits, Machine, NeverEnds
 from bot.shell.model import Comparison, ContainerFiles, Outcome, Process, Read, Run, Step, Unresolved
 from bot.shell.state import Discard, Exit, Loop, Refusal, Return, Shell, variables_of
 from bot.shell.syntax import Simple
@@ -50,7 +50,7 @@ class _Question:
         self.files = Answers(files)
         self.fixed = fixed
         self.limits = limits
-        self.budget = [limits.all_commands]
+        self.budget = Budget(limits.all_commands, limits.match_steps)
         self.sources: dict[tuple[str, str], Source] = {}
         self.sourced: dict[str, None] = {}
         self.argv = [_value(word) for word in process.argv]
@@ -82,7 +82,7 @@ class _Question:
     # --- one way ----------------------------------------------------------------------------------------------
 
     def _machine(self, answers: tuple[bool, ...], failing: int = -1) -> Machine:
-        way = Way(answers, self.fixed)
+        way = Way(answers, self.fixed, self.limits.decisions)
         machine = Machine(way, self.files, self.limits, self.process.closed, self.budget, failing)
         machine.sources = self.sources
         machine.sourced = self.sourced

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.shell.model import SourceFile
+from bot.shell.numbers import is_digits, whole
 from bot.shell.state import Feed, Sink, Stream
 from bot.shell.syntax import HereDocument, Node, Redirect, Sequence, Simple
 from bot.shell.values import EMPTY, Symbol, Value, concatenate
@@ -80,10 +81,10 @@ def _duplicate(on: Interpreter, redirect: Redirect, text: str, io: dict[int, Str
     descriptor = default if redirect.descriptor is None else redirect.descriptor
     if text == "-":
         io.pop(descriptor, None)
-    elif text.isdecimal():
-        if int(text) not in io:
+    elif is_digits(text):
+        if whole(text) not in io:
             raise Failed
-        io[descriptor] = io[int(text)]
+        io[descriptor] = io[whole(text)]
     elif redirect.operator == ">&" and redirect.descriptor is None:
         io[1] = io[2] = _created(on, text, append=False, io=io)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.shell.numbers import MAX_DIGITS
 from bot.shell.state import Status, Variable
 from bot.shell.values import Value
 
@@ -59,6 +60,8 @@ def value(on: Interpreter, name: str) -> Value | None:
     """The value of a parameter that is no variable, None when it is unset."""
     shell = on.shell
     if name.isdecimal():
+        if len(name) > MAX_DIGITS:
+            return None
         number = int(name)
         if number == 0:
             return shell.name

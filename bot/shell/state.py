@@ -26,11 +26,12 @@ class Refusal(Exception):
 
 
 class Exit(Exception):
-    """The shell ends."""
+    """The shell ends. `failed` says that `set -e` ended it, not a command that was told to."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: Status, *, failed: bool = False) -> None:
         super().__init__(status)
         self.status = status
+        self.failed = failed
 
 
 class Return(Exception):

@@ -172,10 +172,10 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AndOr:
-    """`first && second || third`, from left to right."""
+    """`first && second || third`, from left to right: each of `rest` behind its operator."""
 
     first: Node
-    rest: tuple[tuple[OneOf["&&", "||"], Node], ...]
+    rest: tuple[tuple[str, Node], ...]
     line: int
 
 
@@ -192,8 +192,8 @@ class Sequence:
 class If:
     """`lines` are those of `if`, each `elif` and `else`; `reads` the variables that each condition names."""
 
-    clauses: tuple[tuple[Node, Node], ...]
-    otherwise: Node | None
+    clauses: tuple[tuple[Sequence, Sequence], ...]
+    otherwise: Sequence | None
     line: int
     lines: tuple[int, ...] = ()
     reads: tuple[tuple[str, ...], ...] = ()
@@ -233,11 +233,11 @@ class While:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaseItem:
-    """One branch of a `case`."""
+    """One branch of a `case`, up to its `;;`, `;&` or `;;&`."""
 
     patterns: tuple[Word, ...]
-    body: Node | None
-    terminator: OneOf[";;", ";&", ";;&"]
+    body: Sequence | None
+    terminator: str
     line: int
 
 

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bot.shell import editing, filters
+from bot.shell.editing import Spend
 from bot.shell.filters import Unknown
 from bot.shell.model import SourceFile
+from bot.shell.output import echo
 from bot.shell.state import Feed, Sink, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Symbol, Value, concatenate
@@ -96,7 +98,14 @@ def _cat(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return status
 
 
-def _text_filter(compute: Callable[[list[str], str], tuple[str, int]], *, files_after: int | None) -> Tool:
+def _simple_filter(name: str, compute: Callable[[list[str], str], tuple[str, int]], files_after: int | None) -> Tool:
+    """A tool that turns a text into a text in one walk over it."""
+    return _text_filter(name, lambda options, text, _spend: compute(options, text), files_after)
+
+
+def _text_filter(
+    name: str, compute: Callable[[list[str], str, Spend], tuple[str, int]], files_after: int | None
+) -> Tool:
     """A tool that turns a text into a text. `files_after` operands stand before its files (None: no files)."""
 
     def tool(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
@@ -106,19 +115,19 @@ def _text_filter(compute: Callable[[list[str], str], tuple[str, int]], *, files_
             return unknown(on, node)
         texts = [one.text or "" for one in arguments]
         try:
-            options, files = filters.separate(compute, texts, files_after)
+            options, files = filters.separate(name, texts, files_after)
             if files:
-                contents = [file_content(on, name) for name in files]
+                contents = [file_content(on, one) for one in files]
                 if any(one is None for one in contents):
-                    return 2 if compute is editing.grep else 1
-                if len(files) > 1 and compute is not filters.sort:
+                    return 2 if name == "grep" else 1
+                if len(files) > 1 and name != "sort":
                     return unknown(on, node)
                 source = concatenate([one for one in contents if one is not None])
             else:
                 source = standard_input(on)
             if source.text is None:
                 return unknown(on, node)
-            text, status = compute(options, source.text)
+            text, status = compute(options, source.text, on.machine.spend)
         except Unknown:
             return unknown(on, node)
         write(on, Value(text, source.origin or on.here(node.line)))
@@ -261,6 +270,11 @@ def _chmod(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     return status
 
 
+def _sleep(on: Interpreter, _arguments: list[Value], _node: Simple) -> Status:
+    on.machine.sleep(on)
+    return 0
+
+
 def _uname(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     if [one.text for one in arguments] not in ([], ["-s"]):
         return unknown(on, node)
@@ -287,12 +301,6 @@ def _which(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return status
 
 
-def _echo(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    from bot.shell.output import echo
-
-    return echo(on, arguments, node)
-
-
 def _xargs(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     """`xargs` without arguments trims its input; with a program of its own it is not followed."""
     content = standard_input(on)
@@ -304,23 +312,13 @@ def _xargs(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return 0
 
 
-def _envsubst(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    content = standard_input(on)
-    if content.text is None or arguments or on.machine.closed:
-        return unknown(on, node)
+def _not_computed(on: Interpreter, _arguments: list[Value], node: Simple) -> Status:
+    """Takes its input and prints what only the container knows."""
+    standard_input(on)
     return unknown(on, node)
 
 
-def _realpath(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    """Where nothing is a symbolic link, the path itself; that is known of paths that the repository mounts only."""
-    names = [on.way.resolve(one).text for one in arguments]
-    plain = [one for one in names if one is not None and not one.startswith("-")]
-    if len(plain) == 1 and on.machine.closed and on.machine.exists(on.path(plain[0])):
-        return unknown(on, node)
-    return unknown(on, node)
-
-
-_SEVERAL: dict[str, Tool] = {
+_TOOLS: dict[str, Tool] = {
     "cat": _cat,
     "mkdir": _mkdir,
     "rm": _rm,
@@ -329,31 +327,31 @@ _SEVERAL: dict[str, Tool] = {
     "mv": _copy(True),
     "tee": _tee,
     "chmod": _chmod,
+    "sleep": _sleep,
     "uname": _uname,
     "which": _which,
-    "echo": _echo,
+    "echo": echo,
     "xargs": _xargs,
-    "envsubst": _envsubst,
-    "realpath": _realpath,
-    "tr": _text_filter(filters.tr, files_after=None),
-    "cut": _text_filter(filters.cut, files_after=0),
-    "head": _text_filter(filters.head, files_after=0),
-    "tail": _text_filter(filters.tail, files_after=0),
-    "sort": _text_filter(filters.sort, files_after=0),
-    "uniq": _text_filter(filters.uniq, files_after=0),
-    "wc": _text_filter(filters.wc, files_after=0),
-    "rev": _text_filter(filters.rev, files_after=0),
-    "tac": _text_filter(filters.tac, files_after=0),
-    "paste": _text_filter(filters.paste, files_after=0),
-    "sed": _text_filter(editing.sed, files_after=1),
-    "grep": _text_filter(editing.grep, files_after=1),
-    "awk": _text_filter(editing.awk, files_after=1),
+    "envsubst": _not_computed,
+    "realpath": _not_computed,
+    "tr": _simple_filter("tr", filters.tr, None),
+    "cut": _simple_filter("cut", filters.cut, 0),
+    "head": _simple_filter("head", filters.head, 0),
+    "tail": _simple_filter("tail", filters.tail, 0),
+    "sort": _simple_filter("sort", filters.sort, 0),
+    "uniq": _simple_filter("uniq", filters.uniq, 0),
+    "wc": _simple_filter("wc", filters.wc, 0),
+    "rev": _simple_filter("rev", filters.rev, 0),
+    "tac": _simple_filter("tac", filters.tac, 0),
+    "paste": _simple_filter("paste", filters.paste, 0),
+    "sed": _text_filter("sed", editing.sed, 1),
+    "grep": _text_filter("grep", editing.grep, 1),
+    "awk": _text_filter("awk", editing.awk, 1),
     "basename": _plain(filters.basename),
     "dirname": _plain(filters.dirname),
     "seq": _plain(filters.seq),
     "expr": _plain(filters.expr),
 }
-_TOOLS = _SEVERAL
 
 
 def remember_effects(on: Interpreter, base: str, argv: list[Value]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bot.shell.patterns import UnsupportedPattern, check_cost, compiled, is_literal, is_simple, unquote
+from collections.abc import Callable
+
+from bot.shell.patterns import UnsupportedPattern, compiled, is_literal, is_simple, match_cost, unquote
 from bot.shell.quoting import single_quoted, unescaped
 
 
@@ -39,7 +41,6 @@ def removed(text: str, operator: str, pattern: str, *, extended: bool) -> str:
     if operator[0] == "#" and is_simple(pattern, extended=extended):
         found = compiled(pattern, shortest=operator == "#").match(text)
         return text[found.end() :] if found else text
-    _check(pattern, text, extended)
     expression = compiled(pattern, extended=extended)
     size = len(text)
     cuts = range(size + 1) if operator in ("#", "%%") else range(size, -1, -1)
@@ -52,12 +53,17 @@ def removed(text: str, operator: str, pattern: str, *, extended: bool) -> str:
     return text
 
 
-def _check(pattern: str, text: str, extended: bool) -> None:
-    """Raises `UnsupportedPattern` where a search could take too long."""
-    if len(text) > MAX_SEARCH:
-        raise UnsupportedPattern(pattern)
-    if not is_simple(pattern, extended=extended):
-        check_cost(pattern, text)
+def search_cost(pattern: str, text: str, *, extended: bool) -> float:
+    """The most steps that `removed` and `replaced` take. Raises `UnsupportedPattern` where these are too many."""
+    if is_literal(pattern, extended=extended):
+        return 0
+    if is_simple(pattern, extended=extended):
+        if "*" not in pattern:
+            return len(text)
+        if len(text) > MAX_SEARCH:
+            raise UnsupportedPattern(pattern)
+        return len(text) ** 2
+    return match_cost(pattern, (text,)) * (len(text) + 1)
 
 
 def replaced(text: str, operator: str, pattern: str, replacement: str, *, extended: bool, ignore_case: bool) -> str:
@@ -110,8 +116,6 @@ class _Search:
     def __init__(self, pattern: str, text: str, extended: bool, ignore_case: bool) -> None:
         self.text = text
         self.simple = is_simple(pattern, extended=extended)
-        if not self.simple or "*" in pattern:
-            _check(pattern, text, extended)
         self.expression = compiled(pattern, extended=extended, ignore_case=ignore_case)
 
     def longest(self, start: int) -> int | None:
@@ -126,8 +130,6 @@ class _Search:
 
     def suffix(self) -> int | None:
         """Where the longest match at the end of the text starts."""
-        if len(self.text) > MAX_SEARCH:
-            raise UnsupportedPattern(self.expression.pattern)
         return next((at for at in range(len(self.text) + 1) if self.expression.fullmatch(self.text, at)), None)
 
 
@@ -161,10 +163,10 @@ def changed_case(text: str, operator: str, pattern: str, *, extended: bool) -> s
     return "".join(_ascii(change, one) if expression.fullmatch(one) else one for one in text[:limit]) + text[limit:]
 
 
-def _ascii(change, text: str) -> str:  # type: ignore[no-untyped-def]
+def _ascii(change: Callable[[str], str], text: str) -> str:
     """Changes the letters that every locale changes."""
     if text.isascii():
-        return str(change(text))
+        return change(text)
     return "".join(change(one) if one.isascii() else one for one in text)
 
 

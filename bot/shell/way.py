@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from bot.shell.state import Refusal
 from bot.shell.values import Origin, Symbol, Value, join_origins
 
 _Predicate = Callable[[str], bool]
@@ -29,6 +30,7 @@ class _Domain:
     allowed: frozenset[str] | None = None
     excluded: set[str] = field(default_factory=set)
     predicates: dict[str, tuple[_Predicate, bool]] = field(default_factory=dict)
+    numeric: list[tuple[_Predicate, bool]] = field(default_factory=list)
     thresholds: set[int] = field(default_factory=set)
 
     def admits(self, value: str) -> bool:
@@ -36,11 +38,16 @@ class _Domain:
             return False
         return value not in self.excluded and all(test(value) == wanted for test, wanted in self.predicates.values())
 
+    def compares(self, number: str) -> bool:
+        """Whether a number agrees with all comparisons with numbers."""
+        return all(test(number) == wanted for test, wanted in self.numeric)
+
 
 class Way:
-    """The decisions of one run. `answers` are those to repeat; `taken` all that were made."""
+    """The decisions of one run, at `most` so many. `answers` are those to repeat; `taken` all that were made."""
 
-    def __init__(self, answers: tuple[bool, ...], fixed: Mapping[str, str]) -> None:
+    def __init__(self, answers: tuple[bool, ...], fixed: Mapping[str, str], most: int) -> None:
+        self.most = most
         self.answers = answers
         self.fixed = fixed
         self.taken: list[Decision] = []
@@ -110,7 +117,7 @@ class Way:
         return answer
 
     def holds(self, value: Value, text: str, test: _Predicate, thresholds: Iterable[int] = ()) -> bool:
-        """Whether a property holds of the value. `thresholds` are the numbers at which a numeric one can change."""
+        """Whether a property holds of the value. `thresholds` are given of a comparison with numbers only: where it changes."""
         value = self.resolve(value)
         if value.text is not None:
             return test(value.text)
@@ -119,26 +126,29 @@ class Way:
         domain = self._domains.setdefault(subject, _Domain())
         if text in domain.predicates:
             return domain.predicates[text][1]
-        forced = self._forced(domain, test, thresholds)
+        limits = frozenset(thresholds)
+        forced = self._forced(domain, test, limits)
         if forced is not None:
             return forced
         answer = self._answer(Decision(subject, True, None, text))
         domain.predicates[text] = (test, answer)
-        domain.thresholds.update(thresholds)
+        if limits:
+            domain.numeric.append((test, answer))
+            domain.thresholds |= limits
         if domain.allowed is not None:
             self._narrow(subject, domain, frozenset(one for one in domain.allowed if domain.admits(one)))
         return answer
 
-    def _forced(self, domain: _Domain, test: _Predicate, thresholds: Iterable[int]) -> bool | None:
+    def _forced(self, domain: _Domain, test: _Predicate, thresholds: frozenset[int]) -> bool | None:
         """The answer that the earlier ones leave, None when both are still possible."""
         if domain.allowed is not None:
             answers = {test(one) for one in domain.allowed if domain.admits(one)}
             return answers.pop() if len(answers) == 1 else None
-        numbers = {*thresholds, *domain.thresholds}
-        if not domain.thresholds:
+        if not domain.thresholds or not thresholds:
             return None
-        candidates = {str(number + step) for number in numbers for step in (-1, 0, 1)}
-        answers = {test(one) for one in candidates if domain.admits(one)}
+        # Comparisons with numbers change at their thresholds only: what is next to these stands for all numbers.
+        candidates = {str(number + step) for number in thresholds | domain.thresholds for step in (-1, 0, 1)}
+        answers = {test(one) for one in candidates if domain.compares(one)}
         return answers.pop() if len(answers) == 1 else None
 
     def _narrow(self, subject: str, domain: _Domain, allowed: frozenset[str]) -> None:
@@ -148,6 +158,8 @@ class Way:
 
     def _answer(self, decision: Decision) -> bool:
         index = len(self.taken)
+        if index >= self.most:
+            raise Refusal("more open questions on one way than are followed")
         answer = self.answers[index] if index < len(self.answers) else True
         self.taken.append(Decision(decision.subject, answer, decision.literals, decision.text))
         return answer
