@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from bot.shell import catalogue, shells, tools
 from bot.shell.machine import Call, Done
 from bot.shell.model import SourceFile
+from bot.shell.naming import output_of, status_of
 from bot.shell.state import Exit, Sink, Status
 from bot.shell.syntax import Simple
-from bot.shell.values import Source, Symbol, Value
+from bot.shell.values import Source, Value
 from bot.shell.wrappers import unwrap
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _engine(on: Interpreter, argv: list[Value], env: Environment) -> Status:
     on.machine.calls.append(Call(tuple(argv), env, True, len(on.machine.steps)))
     stream = on.io.get(1)
     if isinstance(stream, Sink) and stream.keep:
-        stream.write(Value(None, on.here(on.line), (Symbol(f"output of {argv[0].text}", True),)))
+        stream.write(Value(None, on.here(on.line), (output_of(argv[0].text or ""),)))
     return 0
 
 
@@ -282,29 +283,24 @@ def source_of_value(on: Interpreter, value: Value) -> Source:
     return source_of(on, on.source.path, text, value.lines or (on.source.line(on.line),) * count)
 
 
-# --- other shells --------------------------------------------------------------------------------------------------
-
-
 # --- everything else -----------------------------------------------------------------------------------------------
+
+
+_SILENT = frozenset({"mkdir", "rm", "chmod", "touch", "cp", "mv", "ln"})
+_ONLY_PREPARES = catalogue.PREPARATION - catalogue.QUERIES
 
 
 def other(on: Interpreter, base: str, argv: list[Value], node: Simple) -> Status:
     """A program of which only assumptions can be made."""
-    naming = _short(on.naming or node.text)
     stream = on.io.get(1)
     captured = isinstance(stream, Sink) and stream.keep
-    if captured and isinstance(stream, Sink):
-        if on.machine.closed and base in ("mkdir", "rm", "chmod", "touch", "cp", "mv", "ln"):
-            pass
-        else:
-            stream.write(Value(None, on.here(on.line), (Symbol(_short(node.text), True),)))
+    if isinstance(stream, Sink) and not (on.machine.closed and base in _SILENT):
+        stream.write(Value(None, on.here(on.line), (output_of(node.text),)))
     tools.remember_effects(on, base, argv)
     if _is_step(on, base, argv):
         return assumed_step(on, argv, node)
-    if on.condition_depth and base not in catalogue.PREPARATION - catalogue.QUERIES:
-        return Symbol(naming)
-    if captured and base not in catalogue.PREPARATION - catalogue.QUERIES:
-        return Symbol(naming)
+    if (on.condition_depth or captured) and base not in _ONLY_PREPARES:
+        return status_of(on, node)
     if base not in catalogue.PREPARATION and base not in catalogue.QUERIES:
         on.machine.note(on, f"{base} is assumed to exist and to succeed", node.line)
     return 0
@@ -335,13 +331,8 @@ def assumed_step(on: Interpreter, argv: list[Value], node: Simple) -> Status:
     index = record_step(on, argv, node)
     stream = on.io.get(1)
     if isinstance(stream, Sink) and stream.keep and not stream.values:
-        stream.write(Value(None, on.here(on.line), (Symbol(_short(node.text), True),)))
+        stream.write(Value(None, on.here(on.line), (output_of(node.text),)))
     return 1 if on.machine.failing == index else 0
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def program_exists(on: Interpreter, name: str) -> bool | None:

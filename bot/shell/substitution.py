@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.shell import redirects
+from bot.shell.naming import shortened
 from bot.shell.state import (
     Sink,
 )
@@ -24,7 +25,7 @@ def substitute(on: Interpreter, part: Substitution) -> Value:
     io = dict(on.io)
     io[1] = sink
     options = on.shell.options
-    naming, on.naming = on.naming, part.text
+    naming, on.naming = on.naming, f"status of {part.text}"
     line = on.line
     condition_depth, on.condition_depth = on.condition_depth, 0
     guarded = on.guarded
@@ -50,7 +51,7 @@ def substitute(on: Interpreter, part: Substitution) -> Value:
     if len(value.parts) <= 2 and isinstance(value.parts[0], Symbol) and value.parts[0].output:
         rest = value.parts[1:]
         if not rest or (isinstance(rest[0], str) and not rest[0].strip("\n")):
-            return on.way.symbol(_shortened(part.text), here)
+            return on.way.symbol(shortened(part.text), here)
     parts = list(value.parts)
     if isinstance(parts[-1], str):
         parts[-1] = parts[-1].rstrip("\n")
@@ -70,8 +71,3 @@ def process_substitution(on: Interpreter, part: ProcessSubstitution) -> Value:
     on.subshell(part.body, io)
     path = on.machine.new_pipe(sink)
     return Value(path, on.here(part.line))
-
-
-def _shortened(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else text[:79] + "…"

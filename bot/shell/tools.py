@@ -14,6 +14,7 @@ from bot.shell import editing, filters
 from bot.shell.editing import Spend
 from bot.shell.filters import Unknown
 from bot.shell.model import SourceFile
+from bot.shell.naming import output_of, status_of
 from bot.shell.output import echo
 from bot.shell.state import Feed, Sink, Status
 from bot.shell.syntax import Simple
@@ -37,16 +38,10 @@ def write(on: Interpreter, value: Value) -> None:
         stream.write(value)
 
 
-def shortened(text: str) -> str:
-    """A command as the name of a symbol."""
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else text[:79] + "…"
-
-
 def unknown(on: Interpreter, node: Simple) -> Status:
     """What is left when a tool cannot be computed: an unknown output, and a status that may be asked for."""
-    write(on, Value(None, on.here(node.line), (Symbol(shortened(node.text), True),)))
-    return Symbol(shortened(on.naming or node.text)) if on.condition_depth or on.naming else 0
+    write(on, Value(None, on.here(node.line), (output_of(node.text),)))
+    return status_of(on, node) if on.condition_depth or on.naming else 0
 
 
 def standard_input(on: Interpreter) -> Value:

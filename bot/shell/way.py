@@ -117,7 +117,10 @@ class Way:
         return answer
 
     def holds(self, value: Value, text: str, test: _Predicate, thresholds: Iterable[int] = ()) -> bool:
-        """Whether a property holds of the value. `thresholds` are given of a comparison with numbers only: where it changes."""
+        """Whether a property holds of the value.
+
+        `thresholds` are given of a comparison with numbers only: where its answer changes.
+        """
         value = self.resolve(value)
         if value.text is not None:
             return test(value.text)
