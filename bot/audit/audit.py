@@ -18,7 +18,7 @@ from bot.provenance import Reason
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
 from bot.tree import UnreadableFile
-from bot.worlds.seams import Offer
+from bot.worlds.comments import Offer
 
 _PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _AROUND = 3
@@ -36,7 +36,6 @@ class UnitReport:
     findings: tuple[Finding, ...]
     services: tuple[ResolvedService, ...]
     project: Project
-    skipped: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +63,15 @@ def audit(
     """Every compose of the repository for which `only` holds. `progress` is told of each before it is resolved."""
     discovery: Discovery = discover(repository.tree, repository.documents, repository.catalog.configuration)
     chosen = [unit for unit in discovery.units if only(unit)]
-    reports = []
+    reports: list[UnitReport] = []
+    broken: list[Skipped] = []
     for unit in chosen:
         progress(unit, len(chosen))
-        reports.append(audit_unit(repository, unit, rules))
-    skipped = (*discovery.skipped, *(item for report in reports for item in report.skipped))
-    return Report(tuple(reports), skipped, repository.catalog.problems)
+        try:
+            reports.append(audit_unit(repository, unit, rules))
+        except Exception as error:  # a fault of ours with one file must not take the others with it
+            broken.append(Skipped(unit.path, f"internal error, please report it: {type(error).__name__}: {error}"))
+    return Report(tuple(reports), (*discovery.skipped, *broken), repository.catalog.problems)
 
 
 def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
@@ -172,7 +174,7 @@ def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules
     for name, observations in by_service.items():
         position = observations[0].position
         situation = Situation(World({}), {}, Pin("", None), (), (), (), tuple(observations), position)
-        yield from evaluate(rules, Subject(unit.path, name, (), position, (situation,)))
+        yield from evaluate(_without_properties(rules), Subject(unit.path, name, (), position, (situation,)))
 
 
 def _needs_of_the_files(repository: Repository, unit: Unit) -> tuple[str, ...]:
