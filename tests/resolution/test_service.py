@@ -74,6 +74,14 @@ def test_every_fork_of_the_default_world_comes_first() -> None:
     assert [dict(world.realisation.deviations) for world in resolved(text, symbols={"_N": "0"}).worlds] == [{}]
 
 
+def test_a_users_toggle_behind_an_absent_script_is_unset_rather_than_unknown() -> None:
+    script = "source /absent; exec vllm serve m $${EAGER:+--enforce-eager}"
+    (world,) = resolved(engine(f"entrypoint: [bash, -c, '{script}']")).worlds
+    assert world.outcome is not None
+    assert [word.text for word in world.outcome.argv or ()] == ["serve", "m"]
+    assert _shown(world, "enforce_eager") is False
+
+
 def test_the_given_environment_is_where_every_world_starts() -> None:
     service = resolved(TOGGLE, environment={"SPEC": "off"}, interplay=[])
     assert _shown(service.worlds[0], "spec_decode.method") is None

@@ -50,7 +50,9 @@ def test_the_longest_mount_over_a_path_shows_the_repositorys_file(
 
 
 def test_a_volume_hides_the_repositorys_files_below_it() -> None:
-    files = MountedFiles(TREE, (_mount("scripts", "/x"), _mount("cache", "/x/sub", in_repository=False)))
+    volume = _mount("other", "/x/sub", in_repository=False)  # named like a folder of the repository
+    files = MountedFiles(TREE, (_mount("scripts", "/x"), volume))
+    assert files.read("/x/sub/a.sh") is None
     assert (files.read("/x/sub/b.sh"), files.exists("/x/sub/b.sh"), files.exists("/x/a.sh")) == (None, None, True)
 
 
