@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from bot.shell import builtins, commands, programs
 from bot.shell.declarations import DECLARATIONS, declare
 from bot.shell.grammar import parse
+from bot.shell.machine import STEPS_OF_A_CHARACTER
 from bot.shell.settings import text_of
 from bot.shell.state import Exit, Frame, Return, Status
 from bot.shell.syntax import Simple
-from bot.shell.values import Value, concatenate
+from bot.shell.values import Source, Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -26,6 +27,7 @@ def eval_builtin(on: Interpreter, arguments: list[Value], node: Simple) -> Statu
     if not text.strip():
         return 0
     commands.deeper(on)
+    on.machine.spend(STEPS_OF_A_CHARACTER * len(text))
     outer = on.source
     on.source = programs.source_of_value(on, Value(text, arguments[0].origin))
     try:
@@ -96,7 +98,7 @@ def source(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return _sourced(on, text, source, arguments, node)
 
 
-def _sourced(on: Interpreter, text: str, source, arguments: list[Value], node: Simple) -> Status:  # type: ignore[no-untyped-def]
+def _sourced(on: Interpreter, text: str, source: Source, arguments: list[Value], node: Simple) -> Status:
     commands.deeper(on)
     shell = on.shell
     outer = on.source, on.loops, on.guards

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.shell import builtins, declarations, programs, redirects, settings
 from bot.shell.arithmetic import wrap
+from bot.shell.machine import FEW, STEPS_OF_A_WORD
 from bot.shell.state import Discard, Frame, Return, Sink, Status, Variable
 from bot.shell.syntax import Assignment, Element, Function, Simple, Word
 from bot.shell.values import Source, Value, concatenate
@@ -89,8 +90,10 @@ def _simple(on: Interpreter, node: Simple) -> Status:
     on.line = node.line
     if not arguments:
         return _assignments_only(on, node)
-    if len(arguments) > MAX_ARGUMENTS or sum(len(one.text or "") for one in arguments) > 2 * on.machine.limits.text:
-        raise on.refusal("a command line without end")
+    if len(arguments) > FEW:
+        if len(arguments) > MAX_ARGUMENTS or sum(len(one.text or "") for one in arguments) > 2 * on.machine.limits.text:
+            raise on.refusal("a command line without end")
+        on.machine.spend(STEPS_OF_A_WORD * len(arguments))
     return _dispatch(on, arguments, node, declared)
 
 
@@ -259,6 +262,8 @@ def assign_elements(
             plain = []
             on.expand.word(element.value, plain)
             pairs.extend((None, one, False) for one in plain)
+    if len(pairs) > FEW:
+        on.machine.spend(STEPS_OF_A_WORD * len(pairs))
     variable = on.own(name)
     if variable.readonly:
         raise Discard

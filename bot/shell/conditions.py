@@ -15,6 +15,7 @@ from bot.shell.patterns import (
     BadPattern,
     UnsupportedPattern,
     is_literal,
+    is_simple,
     longest_groups_are_certain,
     match_cost,
     regular_expression,
@@ -83,8 +84,8 @@ def matches(
         return pattern_matches(pattern, text, extended=extended, ignore_case=ignore_case)
 
     try:
-        if extended:
-            on.machine.spend(match_cost(pattern, (subject.text or "",)))
+        text = subject.text or ""
+        on.machine.spend(len(text) if is_simple(pattern, extended=extended) else match_cost(pattern, (text,)))
         return test(subject.text) if subject.text is not None else on.way.holds(subject, f"like {pattern}", test)
     except UnsupportedPattern as error:
         raise on.refusal(f"a pattern that is not supported: {pattern}") from error

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bot.shell import commands, conditions, redirects
+from bot.shell.facts import names_set
 from bot.shell.patterns import is_literal, unquote
 from bot.shell.state import (
     Feed,
@@ -268,6 +269,7 @@ def _while(on: Interpreter, node: While) -> Status:
                 if not isinstance(result, int) and on.way.known(result) is None:
                     # Waiting for something outside: it is assumed to come, and the body not to matter.
                     on.machine.note(on, "the loop is assumed to end at once", node.line)
+                    _forget(on, node)
                     break
                 if on.truth(result) == until:
                     break
@@ -279,6 +281,17 @@ def _while(on: Interpreter, node: While) -> Status:
     finally:
         on.loops -= 1
     return status
+
+
+def _forget(on: Interpreter, node: While) -> None:
+    """After a loop that was not followed nobody knows what its body set."""
+    for name in sorted(names_set(node.body)):
+        symbol = Symbol(f"{name} after the loop")
+        variable = on.own(name)
+        if variable.items is None:
+            variable.value = Value(None, on.here(node.line), (symbol,))
+        else:
+            variable.items = {0: Value(None, on.here(node.line), (symbol,), (), True)}
 
 
 def _group(on: Interpreter, node: Group) -> Status:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from bot.shell.filters import Unknown, lines_of, options_of, same_end, text_of
+from bot.shell.filters import Unknown, joined_lines, lines_of, options_of, same_end
 from bot.shell.numbers import is_digits, whole
 from bot.shell.patterns import BadPattern, UnsupportedPattern, match_cost, regular_expression
 
@@ -99,8 +99,10 @@ def grep(options: list[str], text: str, spend: Spend) -> tuple[str, int]:
     if "c" in letters:
         return f"{len(matched)}\n", status
     if "o" in letters:
-        return text_of([one.group() for line in matched for one in expression.finditer(line) if one.group()]), status
-    return text_of(matched), status
+        return joined_lines(
+            [one.group() for line in matched for one in expression.finditer(line) if one.group()]
+        ), status
+    return joined_lines(matched), status
 
 
 _SED_COMMAND = re.compile(
@@ -143,7 +145,7 @@ def sed(options: list[str], text: str, spend: Spend) -> tuple[str, int]:
         if not deleted and "n" not in letters:
             out.append(line)
         if stop:
-            return text_of(out) if number < len(lines) or text.endswith("\n") else same_end(text, out), 0
+            return joined_lines(out) if number < len(lines) or text.endswith("\n") else same_end(text, out), 0
     return same_end(text, out), 0
 
 
@@ -311,7 +313,7 @@ def awk(options: list[str], text: str, spend: Spend) -> tuple[str, int]:
     if expression is not None:
         _announce(spend, expression, lines)
     if found["end"]:
-        return text_of([_awk_row(groups, "", [], len(lines))]), 0
+        return joined_lines([_awk_row(groups, "", [], len(lines))]), 0
     for number, line in enumerate(lines, 1):
         if (found["row"] and number != whole(found["row"])) or (expression is not None and not expression.search(line)):
             continue
@@ -319,7 +321,7 @@ def awk(options: list[str], text: str, spend: Spend) -> tuple[str, int]:
         out.append(_awk_row(groups, line, fields, number))
         if found["exit"]:
             break
-    return text_of(out), 0
+    return joined_lines(out), 0
 
 
 def _awk_items(items: str) -> list[list[tuple[str, str]]]:

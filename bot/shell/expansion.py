@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.shell import substitution
 from bot.shell.fields import Fields, is_glob, joined, pattern_of
+from bot.shell.machine import FEW, STEPS_OF_A_WORD
 from bot.shell.parameter_expansion import ParameterExpander
 from bot.shell.state import Discard
 from bot.shell.syntax import (
@@ -55,6 +56,8 @@ class Expander(ParameterExpander):
             parts = self._tilde(parts, word.line)
         self._walk(parts, fields, quoted=False, line=word.line)
         fields.finish()
+        if len(fields.done) > FEW:
+            on.machine.spend(STEPS_OF_A_WORD * len(fields.done))
         extended = "extglob" in on.shell.switches
         for chunks, values, splits in fields.done:
             origin = join_origins(values)

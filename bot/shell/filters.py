@@ -64,19 +64,21 @@ def separate(name: str, words: list[str], files_after: int | None) -> tuple[list
 
 
 def lines_of(text: str) -> list[str]:
+    """The lines of a text, without their ends."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
     return lines
 
 
-def text_of(lines: list[str]) -> str:
+def joined_lines(lines: list[str]) -> str:
+    """The text of these lines, each with its end."""
     return "".join(line + "\n" for line in lines)
 
 
 def same_end(before: str, lines: list[str]) -> str:
     """The lines, with a line end behind the last one if the input had it (as sed does)."""
-    text = text_of(lines)
+    text = joined_lines(lines)
     return text if before.endswith("\n") or not text else text[:-1]
 
 
@@ -225,7 +227,7 @@ def cut(options: list[str], text: str) -> tuple[str, int]:
         lines = ["".join(one for index, one in enumerate(line) if wanted(index + 1)) for line in lines_of(text)]
     else:
         raise Unknown
-    return text_of(lines), 0
+    return joined_lines(lines), 0
 
 
 def head(options: list[str], text: str) -> tuple[str, int]:
@@ -284,7 +286,7 @@ def sort(options: list[str], text: str) -> tuple[str, int]:
         if "u" in letters:
             lines = list(dict.fromkeys(lines))
         lines.sort(reverse="r" in letters)
-    return text_of(lines), 0
+    return joined_lines(lines), 0
 
 
 def uniq(options: list[str], text: str) -> tuple[str, int]:
@@ -295,7 +297,7 @@ def uniq(options: list[str], text: str) -> tuple[str, int]:
     for line in lines_of(text):
         if not lines or lines[-1] != line:
             lines.append(line)
-    return text_of(lines), 0
+    return joined_lines(lines), 0
 
 
 def wc(options: list[str], text: str) -> tuple[str, int]:
@@ -319,7 +321,7 @@ def tac(options: list[str], text: str) -> tuple[str, int]:
     """`tac`."""
     if options or (text and not text.endswith("\n")):
         raise Unknown
-    return text_of(lines_of(text)[::-1]), 0
+    return joined_lines(lines_of(text)[::-1]), 0
 
 
 def paste(options: list[str], text: str) -> tuple[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.shell.machine import STEPS_OF_A_CHARACTER, STEPS_OF_A_WORD
 from bot.shell.numbers import is_digits, whole
 from bot.shell.state import Feed, Status, Variable
 from bot.shell.syntax import Simple
@@ -52,6 +53,7 @@ def read(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     if feed.value.text is None:
         return _unknown(on, feed, names, array, node)
     line, found = _line(feed, raw, delimiter, count, exact)
+    on.machine.spend(STEPS_OF_A_CHARACTER * len(line))
     origin = feed.value.origin or on.here(node.line)
     separators = on.separators()
     if array:
@@ -206,6 +208,7 @@ def mapfile(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     kept = kept[skip : skip + limit] if limit else kept[skip:]
     if len(kept) > 100_000:
         raise on.refusal("mapfile reads too many lines", node.line)
+    on.machine.spend(STEPS_OF_A_WORD * len(kept))
     for index, one in enumerate(kept):
         variable.items[max(origin_index, 0) + index] = Value(one, content.origin or on.here(node.line))
     return 0

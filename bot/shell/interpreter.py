@@ -40,6 +40,9 @@ from bot.shell.syntax import (
 )
 from bot.shell.values import EMPTY, Origin, Source, Symbol, Value, concatenate
 
+_LONG = 4_000
+"""Characters of a text that takes time to copy."""
+
 _DEFAULT_SEPARATORS = " \t\n"
 
 
@@ -160,6 +163,8 @@ class Interpreter:
                 value = concatenate([old, value])
         if value.text is not None and len(value.text) > self.machine.limits.text:
             raise self.refusal("a variable grows without end")
+        if value.text is not None and len(value.text) > _LONG:
+            self.machine.spend(len(value.text) / 100)
         if variable.letters:
             value = self._lettered(value, variable.letters)
         if key is not None:

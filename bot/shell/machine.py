@@ -30,8 +30,8 @@ _MAX_SLEEPS = 40
 class Limits:
     """Where the interpreter stops. `commands` counts per way, `all_commands` over all ways of one question.
 
-    `match_steps` are those of pattern matches (see `patterns.match_cost`) over all ways, `decisions` the open questions
-    on one way.
+    `work` is what may be done with texts over all ways, in steps of a pattern match (see `patterns.match_cost`),
+    `decisions` the open questions on one way.
 
     The numbers keep a hostile script well under two seconds; an entrypoint runs a few hundred commands on a few ways.
     """
@@ -41,7 +41,7 @@ class Limits:
     outcomes: int = 64
     depth: int = 40
     text: int = 1 << 20
-    match_steps: float = 5e7
+    work: float = 3e7
     decisions: int = 400
 
 
@@ -58,7 +58,17 @@ class Budget:
     """What is left of the work that all ways of a question may take together."""
 
     commands: int
-    steps: float
+    work: float
+
+
+STEPS_OF_A_WORD = 500
+"""What one word of many costs, in the steps of a pattern match; commands of few words are counted as commands."""
+
+STEPS_OF_A_CHARACTER = 20
+"""What a walk over a text costs for each character."""
+
+FEW = 16
+"""Words of a common command."""
 
 
 class NeverEnds(Exception):
@@ -119,6 +129,7 @@ class Machine:
     overlay: dict[str, Sink] = field(default_factory=dict)
     directories: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
+    disturbed: set[str] = field(default_factory=set)
     executable: set[str] = field(default_factory=set)
     notes: dict[tuple[str, Position | None], None] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
@@ -141,10 +152,10 @@ class Machine:
             raise on.refusal("more commands on all ways together than are followed")
 
     def spend(self, steps: float) -> None:
-        """Counts the steps that a match may take. Raises `Refusal` when there were too many."""
-        self.budget.steps -= steps
-        if self.budget.steps < 0:
-            raise Refusal("matches of patterns take too long to be followed")
+        """Counts work on a text. Raises `Refusal` when it was too much."""
+        self.budget.work -= steps
+        if self.budget.work < 0:
+            raise Refusal("more work on long texts than is followed")
 
     def note(self, on: Interpreter, reason: str, line: int | None = None) -> None:
         """Records an assumption."""
@@ -174,9 +185,17 @@ class Machine:
         """The content of a file: what the script wrote itself, what is mounted, or None when it is not known."""
         if path in self.overlay:
             return self.overlay[path].content()
-        if path in self.removed:
+        if path in self.removed or self._is_disturbed(path):
             return None
         return self.files.read(path)
+
+    def disturb(self, path: str) -> None:
+        """Forgets a file, or all files of a folder: something was done to it that is not followed."""
+        self.overlay.pop(path, None)
+        self.disturbed.add(path)
+
+    def _is_disturbed(self, path: str) -> bool:
+        return any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.disturbed)
 
     def exists(self, path: str) -> bool | None:
         """Whether there is a file or directory of this path; None when only the container knows."""
@@ -186,7 +205,7 @@ class Machine:
             return False
         if path in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"):
             return True
-        known = self.files.exists(path)
+        known = None if self._is_disturbed(posixpath.dirname(path)) else self.files.exists(path)
         return False if known is None and self.closed else known
 
     def is_directory(self, path: str) -> bool | None:
@@ -195,7 +214,7 @@ class Machine:
             return False
         if path in self.directories or path in DIRECTORIES:
             return True
-        if self.files.read(path) is not None:
+        if self.files.read(path) is not None and not self._is_disturbed(posixpath.dirname(path)):
             return False
         exists = self.exists(path)
         if exists is False:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from bot.shell.machine import STEPS_OF_A_CHARACTER
 from bot.shell.numbers import whole
 from bot.shell.parts import LocaleDependent, ansi_escape
 from bot.shell.quoting import backslash_quoted
@@ -240,6 +241,7 @@ class Formatter:
             self._unknown(value, kind, flags, width, precision)
             return
         text = value.text if value is not None and value.text is not None else ""
+        self.on.machine.spend(STEPS_OF_A_CHARACTER * (width + len(text)))
         origin = value or self.form
         if kind in "sbcqQ":
             self._put(_padded(self._string(kind, text, precision), flags, width), origin)

@@ -287,6 +287,7 @@ def source_of_value(on: Interpreter, value: Value) -> Source:
 
 
 _SILENT = frozenset({"mkdir", "rm", "chmod", "touch", "cp", "mv", "ln"})
+_INTERPRETERS = frozenset({"perl", "node", "ruby"})
 _ONLY_PREPARES = catalogue.PREPARATION - catalogue.QUERIES
 
 
@@ -296,8 +297,8 @@ def other(on: Interpreter, base: str, argv: list[Value], node: Simple) -> Status
     captured = isinstance(stream, Sink) and stream.keep
     if isinstance(stream, Sink) and not (on.machine.closed and base in _SILENT):
         stream.write(Value(None, on.here(on.line), (output_of(node.text),)))
-    tools.remember_effects(on, base, argv)
-    if _is_step(on, base, argv):
+    tools.forget_changed(on, base, _operands(base, argv))
+    if _is_step(base, argv):
         return assumed_step(on, argv, node)
     if (on.condition_depth or captured) and base not in _ONLY_PREPARES:
         return status_of(on, node)
@@ -306,12 +307,20 @@ def other(on: Interpreter, base: str, argv: list[Value], node: Simple) -> Status
     return 0
 
 
-def _is_step(_on: Interpreter, base: str, argv: list[Value]) -> bool:
+def _operands(base: str, argv: list[Value]) -> list[Value]:
+    """The arguments of a program, without the script that an interpreter runs."""
+    if not (catalogue.PYTHON.match(base) or base in _INTERPRETERS):
+        return argv[1:]
+    script = next((one for one in argv[1:] if one.text is None or not one.text.startswith("-")), None)
+    return [one for one in argv[1:] if one is not script]
+
+
+def _is_step(base: str, argv: list[Value]) -> bool:
     if base in catalogue.INSTALLERS:
         return True
     if base == "git" and len(argv) > 1 and argv[1].text in ("apply", "am"):
         return True
-    if catalogue.PYTHON.match(base) or base in ("perl", "node", "ruby"):
+    if catalogue.PYTHON.match(base) or base in _INTERPRETERS:
         target = next((one.text for one in argv[1:] if one.text is not None and not one.text.startswith("-")), None)
         if any(one.text == "-m" for one in argv[1:3]):
             return len(argv) > 2 and argv[2].text in ("pip", "ensurepip")

@@ -50,7 +50,7 @@ class _Question:
         self.files = Answers(files)
         self.fixed = fixed
         self.limits = limits
-        self.budget = Budget(limits.all_commands, limits.match_steps)
+        self.budget = Budget(limits.all_commands, limits.work)
         self.sources: dict[tuple[str, str], Source] = {}
         self.sourced: dict[str, None] = {}
         self.argv = [_value(word) for word in process.argv]

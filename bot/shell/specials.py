@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.shell.numbers import MAX_DIGITS
-from bot.shell.state import Status, Variable
+from bot.shell.state import Frame, Status, Variable
 from bot.shell.values import Value
 
 if TYPE_CHECKING:
@@ -145,9 +145,9 @@ def array(on: Interpreter, name: str) -> Variable | None:
     return None
 
 
-def _name_of(on: Interpreter, frame) -> str:  # type: ignore[no-untyped-def]
+def _name_of(on: Interpreter, frame: Frame) -> str:
     if not frame.function:
-        return str(frame.name if frame.name != "source" else frame.source.path)
+        return frame.name if frame.name != "source" else frame.source.path
     name = on.shell.name.text or ""
     return name if not on.shell.command_string else "environment"
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from bot.shell import editing, filters
 from bot.shell.editing import Spend
 from bot.shell.filters import Unknown
+from bot.shell.machine import STEPS_OF_A_CHARACTER
 from bot.shell.model import SourceFile
 from bot.shell.naming import output_of, status_of
 from bot.shell.output import echo
@@ -22,6 +23,10 @@ from bot.shell.values import Symbol, Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
+
+_EDITORS = frozenset({"sed", "sort", "awk"})
+_IN_PLACE = re.compile(r"-[a-zA-Z]*[io].*|--in-place.*|--output.*", re.DOTALL)
+_WILD = re.compile(r"/[^*?\[]*(?=[*?\[])")
 
 Tool = Callable[["Interpreter", list[Value], Simple], Status]
 
@@ -122,8 +127,11 @@ def _text_filter(
                 source = standard_input(on)
             if source.text is None:
                 return unknown(on, node)
+            on.machine.spend(STEPS_OF_A_CHARACTER * len(source.text))
             text, status = compute(options, source.text, on.machine.spend)
         except Unknown:
+            if name in _EDITORS and any(_IN_PLACE.fullmatch(one) for one in texts):
+                forget_changed(on, name, arguments)
             return unknown(on, node)
         write(on, Value(text, source.origin or on.here(node.line)))
         return status
@@ -176,13 +184,16 @@ def _rm(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     force = any(re.fullmatch(r"-\w*f\w*|--force", one.text or "") for one in arguments)
     status = 0
     for one in arguments:
-        text = on.way.resolve(one).text
-        if text is None or text.startswith("-"):
+        one = on.way.resolve(one)
+        if one.text is None:
+            _forget(on, one)
             continue
-        path = on.path(text)
+        if one.text.startswith("-"):
+            continue
+        path = on.path(one.text)
         if on.machine.exists(path) is False and not force:
             status = 1
-        on.machine.overlay.pop(path, None)
+        on.machine.disturb(path)
         on.machine.directories.discard(path)
         on.machine.removed.add(path)
     return status
@@ -210,13 +221,18 @@ def _copy(move: bool) -> Tool:
         if None in names or len(plain) != 2:
             if on.machine.closed:
                 raise on.refusal(f"{node.text} is not followed", node.line)
+            for one in plain[:-1]:
+                on.machine.disturb(posixpath.join(on.path(plain[-1]), posixpath.basename(one)))
             return 0
         source, target = on.path(plain[0]), on.path(plain[1])
         if on.machine.is_directory(target):
             target = posixpath.join(target, posixpath.basename(source))
         content = on.machine.read(source)
         if content is None:
-            return int(on.machine.exists(source) is False)
+            if on.machine.exists(source) is False:
+                return 1
+            on.machine.disturb(target)
+            return 0
         sink = Sink(keep=True)
         sink.write(Value(content.text, on.here(node.line)) if isinstance(content, SourceFile) else content)
         on.machine.overlay[target] = sink
@@ -349,14 +365,26 @@ _TOOLS: dict[str, Tool] = {
 }
 
 
-def remember_effects(on: Interpreter, base: str, argv: list[Value]) -> None:
-    """Forgets what a program may have changed: the files that the script wrote and that it names."""
-    for argument in argv[1:]:
-        text = argument.text
-        if text is None or text.startswith("-"):
-            continue
-        path = on.path(text)
-        if path in on.machine.overlay and base not in ("ls", "stat", "chmod", "chown", "cat", "grep"):
-            sink = Sink(keep=True)
-            sink.write(Value(None, on.here(on.line), (Symbol(f"<{path}", True),)))
-            on.machine.overlay[path] = sink
+_READERS = frozenset(
+    {"ls", "stat", "chmod", "chown", "cat", "grep", "file", "jq", "diff", "cmp", "md5sum", "sha256sum"}
+)
+"""Programs that leave the content of the files that they name as it is."""
+
+
+def forget_changed(on: Interpreter, base: str, arguments: list[Value]) -> None:
+    """Forgets what a program may have changed: the files that it names."""
+    if base in _READERS:
+        return
+    for argument in arguments[-1:] if base == "ln" else arguments:
+        _forget(on, argument)
+
+
+def _forget(on: Interpreter, argument: Value) -> None:
+    text = argument.text
+    if text is not None:
+        if not text.startswith("-") and not text.endswith("/"):
+            on.machine.disturb(on.path(text))
+        return
+    only = argument.parts[0] if len(argument.parts) == 1 else None
+    wild = _WILD.match(only.name) if isinstance(only, Symbol) else None
+    on.machine.disturb(on.path(posixpath.dirname(wild.group())) if wild else argument.template())
