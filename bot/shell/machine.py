@@ -85,12 +85,13 @@ class Call:
     steps: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Done:
-    """A step that was made on the way."""
+    """A step that was made on the way, behind so many decisions."""
 
     run: tuple[Value, ...]
     position: Position
+    decisions: int
 
 
 class Answers:

@@ -331,7 +331,7 @@ def _is_step(base: str, argv: list[Value]) -> bool:
 
 def record_step(on: Interpreter, argv: list[Value], node: Simple) -> int:
     """Notes a step, and gives its number on this way."""
-    on.machine.steps.append(Done(tuple(argv), on.position(node.line)))
+    on.machine.steps.append(Done(tuple(argv), on.position(node.line), len(on.way.taken)))
     return len(on.machine.steps) - 1
 
 

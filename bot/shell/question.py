@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from bot.provenance import Position, Word
+from bot.provenance import Word
 from bot.shell import programs
 from bot.shell.facts import facts
 from bot.shell.interpreter import Interpreter, Replaced
@@ -56,7 +57,7 @@ class _Question:
         self.argv = [_value(word) for word in process.argv]
         environment = {name: _value(word) for name, word in process.environment.items()}
         self.variables = variables_of(environment, process.directory or "/")
-        self.stops: dict[Position, bool] = {}
+        self.stops: dict[tuple[tuple[bool, ...], int], bool | None] = {}
 
     def answer(self) -> Run:
         if not self.process.argv:
@@ -132,7 +133,9 @@ class _Question:
             Step(
                 tuple(_word(machine.way, one) for one in done.run),
                 call is not None and index < call.steps,
-                call is not None and call.engine and index < call.steps and self._stops(answers, index, done.position),
+                partial(self._stops, answers[: done.decisions], index)
+                if call and call.engine and index < call.steps
+                else False,
                 done.position,
             )
             for index, done in enumerate(machine.steps)
@@ -149,19 +152,21 @@ class _Question:
         }
         return Outcome(words[0], tuple(words[1:]), None, environment, exported, steps, {}, notes, final)
 
-    def _stops(self, answers: tuple[bool, ...], index: int, position: Position) -> bool:
-        """Whether the engine does not start when this step fails: the same way again, with the step failing."""
-        known = self.stops.get(position)
-        if known is not None:
-            return known
-        machine = self._machine(answers, failing=index)
-        try:
-            _, problem = self._execute(machine)
-            stops = problem is None and _engine_call(machine) is None
-        except NeverEnds:
-            stops = _engine_call(machine) is None
-        self.stops[position] = stops
-        return stops
+    def _stops(self, answers: tuple[bool, ...], index: int) -> bool | None:
+        """Whether the engine does not start when a step fails: the same way again, with the step failing.
+
+        None where that way is not followed to its end, or holds another open question.
+        """
+        key = (answers, index)
+        if key not in self.stops:
+            machine = self._machine(answers, failing=index)
+            try:
+                _, problem = self._execute(machine)
+            except NeverEnds:
+                problem = None
+            unsure = problem is not None or len(machine.way.taken) > len(answers)
+            self.stops[key] = False if _engine_call(machine) else None if unsure else True
+        return self.stops[key]
 
     # --- what the text says -----------------------------------------------------------------------------------
 
