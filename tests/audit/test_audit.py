@@ -333,6 +333,19 @@ def test_how_loud_a_refusal_is(text: str, level: str, words: str) -> None:
     assert any(word in found.message.lower() for word in words.lower().split("|"))
 
 
+@pytest.mark.parametrize(
+    "through",
+    [
+        pytest.param("services: {engine: {extends: {file: part.txt, service: engine}}}", id="extends"),
+        pytest.param("include: [part.txt]\nservices: {vllm-web: {image: x}}", id="include"),
+    ],
+)
+@pytest.mark.xfail(strict=True, reason="variables without a default are looked for in the unit's own files alone")
+def test_a_refusal_in_a_file_that_is_drawn_in_is_as_loud_as_in_its_own(through: str) -> None:
+    report = _audit({"compose.yml": f"# vllm\n{through}\n", "part.txt": _engine("volumes: ['${A}:/x']")})
+    assert [finding.level for finding in report.findings if finding.rule == "compose-broken"] == ["folded"]
+
+
 def test_other_services_of_a_refused_file_are_still_resolved() -> None:
     text = _mtp("--enable-prefix-caching") + "  other:\n    image: x\n    command: [1]\n"
     assert {"mtp-prefix-cache-hybrid", "compose-broken"} <= {finding.rule for finding in _audit(text).findings}
