@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from bot.repositories import git
 
 FILES = Path(__file__).parent / "files"
 
@@ -17,8 +18,6 @@ _IDENTITY = {
     "GIT_AUTHOR_EMAIL": "sample@example.invalid",
     "GIT_COMMITTER_NAME": "sample",
     "GIT_COMMITTER_EMAIL": "sample@example.invalid",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
 }
 
 
@@ -38,4 +37,4 @@ def sample_repository() -> Iterator[Path]:
 
 
 def _git(root: Path, *arguments: str) -> None:
-    subprocess.run(["git", "-C", str(root), *arguments], check=True, env={**os.environ, **_IDENTITY})
+    subprocess.run(["git", "-C", str(root), *arguments], check=True, env={**git.environment(), **_IDENTITY})
