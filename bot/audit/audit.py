@@ -162,9 +162,9 @@ def _speaks_of(service: ResolvedService, offer: Offer, rule: Rule) -> bool:
 
 def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules) -> Iterable[Finding]:
     """Findings on files that Docker Compose refuses, when they are about an inference server at all."""
-    if not project.errors or not any(mentions_an_engine(_text(repository, path)) for path in unit.files):
+    if not project.errors or not any(mentions_an_engine(_text(repository, path)) for path in _files(unit, project)):
         return
-    needs = _needs_of_the_files(repository, unit)
+    needs = _needs_of_the_files(repository, _files(unit, project))
     accepted = load_project(repository.documents, unit.files, dict.fromkeys(needs, _STAND_IN)) if needs else project
     lasting = {error.message for error in accepted.errors}
     by_service: dict[str, list[Observation]] = {}
@@ -177,9 +177,14 @@ def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules
         yield from evaluate(_without_properties(rules), Subject(unit.path, name, (), position, (situation,)))
 
 
-def _needs_of_the_files(repository: Repository, unit: Unit) -> tuple[str, ...]:
+def _files(unit: Unit, project: Project) -> tuple[str, ...]:
+    """The files of a compose, those that it extends or includes among them."""
+    return tuple(dict.fromkeys((*unit.files, *project.files)))
+
+
+def _needs_of_the_files(repository: Repository, files: tuple[str, ...]) -> tuple[str, ...]:
     """Variables that the files read without a default."""
-    text = "\n".join(_text(repository, path) for path in unit.files)
+    text = "\n".join(_text(repository, path) for path in files)
     return tuple(dict.fromkeys(match[1] or match[2] for match in _PLAIN_VARIABLE.finditer(text)))
 
 

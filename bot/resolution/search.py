@@ -11,6 +11,9 @@ from bot.worlds.model import Deviation
 MAX_PAIRS = 32
 """Pairs tried for one service, most promising first: a finding needs one witness, not all of them."""
 
+MAX_ARGUMENTS = 100_000
+"""Arguments over all worlds of one service that are kept: real ones have about fifty, in some twenty worlds."""
+
 Realise = Callable[[Mapping[str, str]], tuple[EngineWorld, ...]]
 
 
@@ -29,13 +32,21 @@ def explore(
     base = _signature(default)
     worlds: list[EngineWorld] = []
     effects: dict[Deviation, frozenset[str]] = {}
+    kept = _arguments(default)
     for deviation in deviations:
+        if kept > MAX_ARGUMENTS:
+            return tuple(worlds)
         reached = realise({deviation.name: deviation.value})
+        kept += _arguments(reached)
         worlds.extend(reached)
         effects[deviation] = _effect(base, _signature(reached))
     for first, second in _pairs(effects, tuple(interplay)):
         worlds.extend(realise({first.name: first.value, second.name: second.value}))
     return tuple(worlds)
+
+
+def _arguments(worlds: Sequence[EngineWorld]) -> int:
+    return sum(len(world.outcome.argv or ()) for world in worlds if world.outcome is not None)
 
 
 def _pairs(

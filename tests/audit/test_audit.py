@@ -340,7 +340,6 @@ def test_how_loud_a_refusal_is(text: str, level: str, words: str) -> None:
         pytest.param("include: [part.txt]\nservices: {vllm-web: {image: x}}", id="include"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="variables without a default are looked for in the unit's own files alone")
 def test_a_refusal_in_a_file_that_is_drawn_in_is_as_loud_as_in_its_own(through: str) -> None:
     report = _audit({"compose.yml": f"# vllm\n{through}\n", "part.txt": _engine("volumes: ['${A}:/x']")})
     assert [finding.level for finding in report.findings if finding.rule == "compose-broken"] == ["folded"]
