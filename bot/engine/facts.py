@@ -240,15 +240,15 @@ def _qualified(entry: Mapping[str, Any], dest: str) -> str:
 def _default_place(entry: Mapping[str, Any], dest: str, configs: Mapping[str, Any]) -> tuple[str, int]:
     """Where the default of a flag is: said in full, or that of its configuration field."""
     if "default_at" in entry:
-        return place(entry["default_at"])
+        return _at(entry["default_at"], ARGUMENTS)
     owner, _, name = _qualified(entry, dest).partition(".")
     config = configs[owner]
     return _at(config["fields"][name]["at"], place(config["at"])[0])
 
 
-def _variable(entry: Mapping[str, Any]) -> Fact:
-    path, line = place(entry["at"]) if "at" in entry else (VARIABLES, entry["line"])
-    return Fact(entry.get("default"), path, line, "" if "default" in entry else "computed")
+def _variable(entry: list[Any]) -> Fact:
+    path, line = _at(entry[0], VARIABLES)
+    return Fact(entry[1], path, line) if len(entry) > 1 else Fact(None, path, line, "computed")
 
 
 def _default(entry: Mapping[str, Any], path: str, line: int) -> Fact:
