@@ -131,7 +131,7 @@ class _Assembly:
         if flag.action == "custom" or (flag.action == "lora" and any(token.symbols for token in values)):
             return UNKNOWN
         if flag.action == "lora":
-            return [_adapter(token.text) for token in values]
+            return [_adapter(token.text) for token in values if not (flag.optional and token.text in ("", "None"))]
         read = [self.word(flag, token) for token in values]
         if flag.nargs in (None, "?"):
             result: Any = read[0]

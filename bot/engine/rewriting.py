@@ -228,7 +228,7 @@ def _config_tokens(
 def _spell(tokens: list[Token], rules: Mapping[str, object], done: Rewritten) -> list[Token]:
     """Underscores to dashes in option names, and the short spellings of the level."""
     level = str(rules["level"])
-    dotted = bool(rules["level_dotted"])
+    dotted = str(rules["level_dotted"])
     spelt: list[Token] = []
     for index, token in enumerate(tokens):
         text = token.text
@@ -241,7 +241,9 @@ def _spell(tokens: list[Token], rules: Mapping[str, object], done: Rewritten) ->
             if "_" in text:
                 token = _dashed(token)
             spelt.append(token)
-        elif level and text.startswith("-O") and text != "-O" and not (dotted and text[2] == "."):
+        elif dotted and text.startswith("-O."):
+            spelt.append(token if dotted == "-O" else _renamed(token, f"{dotted}{text[2:]}"))
+        elif level and text.startswith("-O") and text != "-O":
             value = text[3:] if text[2] == "=" else text[2:]
             if not dotted and text[2] == ".":
                 done.ineffective.append(_reinterpreted(token, level))

@@ -15,7 +15,7 @@ from typing import Any
 
 STAND_INS = ("lora-dtype", "lora_dtype", "chat-template-content", "chat_template_content", "otlp", "opentelemetry",
              "device-ids", "device_ids", "show-hidden", "show_hidden", "numa-bind", "numa_bind",
-             "engine_id")  # fmt: skip
+             "engine_id", "torch_profiler_dir", "fuse_act_padding", "pooler", "<function")  # fmt: skip
 OWN_CHECKS = ("validation error for", "invalid parse_dataclass", "invalid _optional_type")
 
 
