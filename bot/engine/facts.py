@@ -52,8 +52,8 @@ class Flag:
     `action`: "store", "store_true", "boolean" (`--x`, `--no-x`), "append", "lora", "custom" (code of the
     release that is not modelled).
     `converter`: how a word becomes a value: "str", "int", "float", "human_int", "human_int_or_auto", "json", "dict",
-    "dict_or_str", "lower_underscore", "none_is_empty" ("none" is ""), "config:NAME", "opaque" (code of the release that is not modelled); `optional`
-    adds that an empty word or "None" is None.
+    "dict_or_str", "lower_underscore", "none_is_empty" (the word "none" is ""), "config:NAME", "opaque" (code of the
+    release that is not modelled); `optional` adds that an empty word or "None" is None.
     `nargs` is None (one word), "?", "+", or a number. `choices` is None when any value will do or when they are
     not known. `inverses` are the options that set False. `field` is the configuration field behind it
     (`CacheConfig.cache_dtype`).

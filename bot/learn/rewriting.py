@@ -13,6 +13,9 @@ from bot.learn.source import Definition, SourceError, SourceTree
 MODELLED = ("parse_args", "_pull_args_from_config", "load_config_file")
 """The methods of `FlexibleArgumentParser` that the command-line reader models."""
 
+KEYWORDS = "_compute_kwargs"
+"""The function that makes flags of fields, which `bot.learn.keywords` models."""
+
 DOCKERFILE = "docker/Dockerfile"
 SERVER_STAGE = "vllm-openai"
 
@@ -39,6 +42,7 @@ def rewriting_rules(source: SourceTree) -> dict[str, Any]:
     `human_integers`: whether dotted values and JSON accept `80g`: a list of "dotted", "json".
     `enable_disable`: whether `--enable-x` also has `--disable-x` as its opposite.
     `spec_hyphens`: whether hyphens in keys of the speculative configuration are underscores.
+    `hashes`: fingerprints of the code that these rules and the flags stand for.
     """
     definition = parser_class(source)
     assert isinstance(definition.node, ast.ClassDef)
@@ -63,7 +67,7 @@ def rewriting_rules(source: SourceTree) -> dict[str, Any]:
         "human_integers": human,
         "enable_disable": "EnableDisableAction" in ast.unparse(definition.node),
         "spec_hyphens": _speculative_hyphens(arguments.names.get("EngineArgs")),
-        "hashes": {name: hash_of(methods[name]) for name in MODELLED},
+        "hashes": {**{name: hash_of(methods[name]) for name in MODELLED}, KEYWORDS: hash_of(arguments.names[KEYWORDS])},
     }
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from bot.engine.facts import Facts, Flag, load
 from tests.differential.record import telling
-from tests.differential.vllm_requests import Maker
+from tests.differential.vllm_requests import Maker, traps
 from tests.engine.parser_answers import difference
 
 PARSER = Path(__file__).with_name("vllm_parser.py")
@@ -80,7 +80,7 @@ def main() -> None:
     facts = load(version)
     fields = {flag.dest: flag.field for flag in facts.flags.values() if flag.field and facts.field(flag.field)}
     maker = Maker(facts, seed)
-    requests = [{"release": version, **maker.request()} for _ in range(count)]
+    requests = [{"release": version, **request} for request in (*traps(), *(maker.request() for _ in range(count)))]
     described, *answers = ask(source, [{"describe": True}, *({**request, "fields": fields} for request in requests)])
     for text in flags(facts, described["flags"]):
         print(f"{version} flag {text}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,9 +18,11 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("row", ANSWERS, ids=lambda row: f"{row['release']}-{' '.join(row['argv'])[:60]}")
-def test_reads_as_the_release_does(row: dict[str, Any]) -> None:
-    assert difference(row, row["answer"]) is None
+@pytest.mark.parametrize("release", sorted({row["release"] for row in ANSWERS}))
+def test_reads_as_the_release_does(release: str) -> None:
+    rows = [row for row in ANSWERS if row["release"] == release]
+    differing = {f"{row['argv']} {row['files'] or ''}": difference(row, row["answer"]) for row in rows}
+    assert {question: text for question, text in differing.items() if text is not None} == {}
 
 
 @needs_corpus
