@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.engine.images import parse_reference, pin
+from bot.engine.images import parse_reference, pin, platform
 from bot.provenance import Position
 
 DIGEST = "sha256:" + "a" * 64
@@ -34,6 +34,10 @@ class Declared:
         ("vllm/vllm-openai:v0.25.1-x86_64", "0.25.1"),
         ("vllm/vllm-openai:v0.25.1-aarch64", "0.25.1"),
         ("vllm/vllm-openai:v0.25.1-x86_64-cu129", "0.25.1"),
+        ("vllm/vllm-openai:v0.33.0-cu129-ubuntu2404", "0.33.0"),
+        ("vllm/vllm-openai-xpu:v0.33.0-x86_64", "0.33.0"),
+        ("vllm/vllm-openai-cpu:v0.33.0-arm64", "0.33.0"),
+        ("public.ecr.aws/q9t5s3a7/vllm-arm64-cpu-release-repo:v0.33.0", "0.33.0"),
         ("vllm/vllm-openai:v0.10.1.1", "0.10.1.1"),
         ("vllm/vllm-openai:v0.28.0rc1", "0.28.0rc1"),
         ("vllm/vllm-openai-rocm:v0.25.1", "0.25.1"),
@@ -53,7 +57,29 @@ def test_upstream_tags_name_their_release(image: str, release: str) -> None:
         ("vllm/vllm-openai:latest", "a floating tag", True),
         ("vllm/vllm-openai", "no tag", True),
         ("vllm/vllm-openai:nightly", "a nightly build", True),
-        ("vllm/vllm-openai:nightly-bb80f69bc98cbf062bf030cb11185f7ba526e28a", "a nightly build", True),
+        ("vllm/vllm-openai:latest-x86_64-cu129", "a floating tag", True),
+        ("vllm/vllm-openai:x86_64", "a floating tag", True),
+        ("vllm/vllm-openai:nightly-aarch64", "a nightly build: nightly-aarch64", True),
+        ("vllm/vllm-openai:cu130-nightly", "a nightly build: cu130-nightly", True),
+        ("vllm/vllm-openai:cu130-nightly-x86_64", "a nightly build: cu130-nightly-x86_64", True),
+        (
+            "vllm/vllm-openai:cu129-nightly-bb80f69bc98cbf062bf030cb11185f7ba526e28a",
+            "a nightly build of commit bb80f69bc98c",
+            True,
+        ),
+        (
+            "vllm/vllm-openai:nightly-bb80f69bc98cbf062bf030cb11185f7ba526e28a",
+            "a nightly build of commit bb80f69bc98c",
+            True,
+        ),
+        (
+            "public.ecr.aws/q9t5s3a7/vllm-release-repo:bb80f69bc98cbf062bf030cb11185f7ba526e28a-x86_64-cu129",
+            "a build of commit bb80f69bc98c",
+            True,
+        ),
+        ("vllm/vllm-openai-rocm:v0.33.0-base", "without vLLM", None),
+        ("vllm/vllm-openai-rocm:latest-base", "without vLLM", None),
+        ("vllm/vllm-openai:v0.33.0-base", "a variant of 0.33.0", None),
         (
             "public.ecr.aws/q9t5s3a7/vllm-ci-postmerge-repo:bb80f69bc98cbf062bf030cb11185f7ba526e28a",
             "a build of commit",
@@ -123,3 +149,19 @@ def test_a_declaration_comes_before_the_tag_and_keeps_it_when_silent() -> None:
 def test_references_in_parts(image: str, parts: tuple[str, str, str]) -> None:
     found = parse_reference(image)
     assert (found.name, found.tag, found.digest) == parts
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("vllm/vllm-openai:v0.33.0", "cuda"),
+        ("vllm/vllm-openai-rocm:v0.33.0", "rocm"),
+        ("vllm/vllm-openai-cpu:latest", "cpu"),
+        ("vllm/vllm-openai-xpu:v0.33.0-x86_64", "xpu"),
+        ("public.ecr.aws/q9t5s3a7/vllm-arm64-cpu-release-repo:v0.33.0", "cpu"),
+        ("public.ecr.aws/q9t5s3a7/vllm-release-repo:bb80f69bc98c-rocm", "rocm"),
+        ("ghcr.io/x/y@sha256:0", "cuda"),
+    ],
+)
+def test_what_an_image_runs_on(image: str, expected: str) -> None:
+    assert platform(image) == expected
