@@ -12,6 +12,7 @@ from bot.cli.demo import demo_command
 from bot.cli.explain import explain_command
 from bot.cli.failure import Failure
 from bot.cli.inspect import inspect_group
+from bot.cli.learn import learn_command
 from bot.cli.resolve import resolve_command
 from bot.cli.review import review_command
 
@@ -22,7 +23,7 @@ def cli() -> None:
     """Resolves what the vLLM engines of a repository really do, and names the hazards in it."""
 
 
-for command in (resolve_command, audit_command, review_command, explain_command, inspect_group, demo_command):
+for command in (resolve_command, audit_command, review_command, explain_command, learn_command, inspect_group, demo_command):
     cli.add_command(command)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
+from bot.engine import cache
 from bot.rules import RULES
 
 RELEASES: Path = RULES / "vllm" / "releases"
@@ -153,6 +154,22 @@ class Facts:
         """The values of a named list (`CacheDType`, `EagleModelTypes`), empty when the release has none."""
         entry = self.raw["literals"].get(name)
         return tuple(entry["values"]) if entry else ()
+
+    @property
+    def unread_rules(self) -> tuple[str, ...]:
+        """The functions of the command line (`parse_args`) that are as in no release that was compared with ours."""
+        known = parser_fingerprints()
+        return tuple(name for name, found in self.rules["hashes"].items() if found not in known.get(name, ()))
+
+    @property
+    def config_names(self) -> tuple[str, ...]:
+        """The configuration classes that the release has."""
+        return tuple(self.raw["configs"])
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Statements of the code that registers flags which could not be followed, with file and line."""
+        return tuple(self.raw["gaps"])
 
     def config(self, name: str) -> Config | None:
         """A configuration class by name."""
@@ -306,25 +323,51 @@ def _field(name: str, entry: Mapping[str, Any], path: str) -> Field:
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def load(version: str) -> Facts:
-    """The facts of a release. Raises `UnknownReleaseError`."""
-    if version not in releases():
+    """The facts of a release: those of the rules, else those that were learnt on this machine.
+
+    Raises `UnknownReleaseError`.
+    """
+    if version in releases():
+        return from_text((RELEASES / f"{version}.json").read_text(encoding="utf-8"))
+    text = cache.read(version)
+    if text is None:
         raise UnknownReleaseError(version)
-    return from_text((RELEASES / f"{version}.json").read_text(encoding="utf-8"))
+    return from_text(text)
+
+
+def is_known(version: str) -> bool:
+    """Whether a release has facts, in the rules or learnt on this machine."""
+    try:
+        load(version)
+    except UnknownReleaseError:
+        return False
+    return True
 
 
 def from_text(text: str) -> Facts:
-    """The facts in a release file's text. Raises `UnknownReleaseError` when it is of another schema."""
-    raw = json.loads(text)
-    if raw.get("schema") != SCHEMA:
-        raise UnknownReleaseError(f"{raw.get('release')}: the file is of schema {raw.get('schema')}, not {SCHEMA}")
+    """The facts in a release file's text. Raises `UnknownReleaseError` when it is none, or of another schema."""
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnknownReleaseError(f"not a release file ({error})") from None
+    if not isinstance(raw, dict) or raw.get("schema") != SCHEMA or not isinstance(raw.get("release"), str):
+        found = raw.get("schema") if isinstance(raw, dict) else None
+        raise UnknownReleaseError(f"the file is of schema {found}, not {SCHEMA}")
     return Facts(raw["release"], raw)
 
 
 @lru_cache(maxsize=1)
+def parser_fingerprints() -> Mapping[str, Sequence[str]]:
+    """The known forms of the functions that rewrite and build the command line, by name (`rules/vllm/parser.json`)."""
+    found: Mapping[str, Sequence[str]] = json.loads((RULES / "vllm" / "parser.json").read_text(encoding="utf-8"))
+    return found
+
+
+@lru_cache(maxsize=1)
 def releases() -> tuple[str, ...]:
-    """The releases that have facts, oldest first."""
+    """The releases that the rules have facts of, oldest first: those that a pin without a release is asked of."""
     return tuple(sorted((path.stem for path in RELEASES.glob("*.json")), key=_order))
 
 
