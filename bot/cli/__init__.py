@@ -23,7 +23,15 @@ def cli() -> None:
     """Resolves what the vLLM engines of a repository really do, and names the hazards in it."""
 
 
-for command in (resolve_command, audit_command, review_command, explain_command, learn_command, inspect_group, demo_command):
+for command in (
+    resolve_command,
+    audit_command,
+    review_command,
+    explain_command,
+    learn_command,
+    inspect_group,
+    demo_command,
+):
     cli.add_command(command)
 
 

@@ -96,7 +96,9 @@ def report(learnt: Facts) -> Iterator[str]:
     earlier = [name for name in releases() if Version(name) < Version(learnt.version)]
     if earlier:
         changes = changelog(load(earlier[-1]), learnt)
-        yield f"\nSince {earlier[-1]}:" if changes else f"\nSince {earlier[-1]} no flag, key, level or variable changed."
+        yield (
+            f"\nSince {earlier[-1]}:" if changes else f"\nSince {earlier[-1]} no flag, key, level or variable changed."
+        )
         yield from map(_change, changes)
     moved = unread(learnt)
     if moved:
