@@ -61,9 +61,7 @@ def _early_interpolation(item: EarlyInterpolation) -> Observation:
 def _exit(service: ResolvedService, world: EngineWorld, status: int) -> Observation:
     because = [Reason("shell", service.path, service.position.line, f"the entrypoint ends with status {status}")]
     absent = sorted(world.realisation.absent)
-    because += (
-        Reason("assumption", "", None, f"{folder} is not in the repository, so it is empty") for folder in absent
-    )
+    because += (Reason("assumption", "", None, f"{folder} is not in the repository, so it is empty") for folder in absent)
     fields = {"status": status, "absent": absent}
     return Observation("entrypoint-exit", "entrypoint", service.position, tuple(because), fields)
 

@@ -80,7 +80,9 @@ def _resolve(
     ]
 
 
-def _json(repository: Repository, path: str, resolved: list[ResolvedService], env: Mapping[str, str]) -> dict[str, Any]:
+def _json(
+    repository: Repository, path: str, resolved: list[ResolvedService], env: Mapping[str, str]
+) -> dict[str, Any]:
     errors = load_project(repository.documents, (path,), env).errors
     return resolution_json(path, resolved, errors, env)
 

@@ -52,9 +52,7 @@ def _print_service(out: Console, path: str, service: ResolvedService) -> None:
 
 def _print_world(out: Console, world: EngineWorld) -> None:
     out.print(Text(_world_title(world), style="underline"))
-    out.print(
-        f"  image   {world.pin.image or '(built from source)'}" + (f"  ({world.pin.why})" if world.pin.why else "")
-    )
+    out.print(f"  image   {world.pin.image or '(built from source)'}" + (f"  ({world.pin.why})" if world.pin.why else ""))
     outcome = world.outcome
     if outcome is not None and outcome.argv is not None and outcome.program is not None:
         kind, argv = server(outcome)
@@ -196,9 +194,7 @@ def _changes(changes: Iterable[PropertyChange]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for change in changes:
         note = "no changed line says so" if change.unmentioned else ""
-        table.add_row(
-            change.slug or change.service, change.property, f"{change.before} → {change.after}", note, change.cause
-        )
+        table.add_row(change.slug or change.service, change.property, f"{change.before} → {change.after}", note, change.cause)
     return table
 
 

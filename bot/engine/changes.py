@@ -65,7 +65,8 @@ def _flag(old: Flag, new: Flag) -> Iterator[tuple[str, tuple[str, int]]]:
 
 
 def _reading(flag: Flag) -> str:
-    words = {None: "", "?": " (may be left out)", "+": " (several)"}.get(flag.nargs, f" ({flag.nargs})")
+    counts: dict[str | int | None, str] = {None: "", "?": " (may be left out)", "+": " (several)"}
+    words = counts.get(flag.nargs, f" ({flag.nargs})")
     kind = "a switch" if flag.action in ("boolean", "store_true", "store_false") else flag.converter + words
     return f"{kind} or none" if flag.optional else kind
 

@@ -89,10 +89,10 @@ def main() -> None:
     for request, answer in zip(requests, answers, strict=True):
         if not telling(request, answer):
             continue
-        text = difference(request, answer)
-        if text is not None:
+        differing = difference(request, answer)
+        if differing is not None:
             wrong += 1
-            print(f"{version} {request['argv']} {request['files'] or ''}\n    {text[:400]}")
+            print(f"{version} {request['argv']} {request['files'] or ''}\n    {differing[:400]}")
         else:
             kept.append({**request, "answer": answer})
     print(f"{version}: {wrong} of {len(kept) + wrong} command lines differ")
