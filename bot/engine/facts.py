@@ -125,29 +125,55 @@ class Facts:
     @cached_property
     def flags(self) -> Mapping[str, Flag]:
         """Flags by the first of their names, in order of registration."""
+        return {name: self._flag(name) for name in self.raw["flags"]}
+
+    @cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """Every spelling that argparse knows, negations included, with the first name of its flag."""
         pairs = bool(self.rules["enable_disable"])
-        return {name: _flag(name, entry, pairs, self.raw["configs"]) for name, entry in self.raw["flags"].items()}
+        found: dict[str, str] = {}
+        for name, entry in self.raw["flags"].items():
+            names = entry.get("names", (name,))
+            for option in (*names, *(_inverses(names, pairs) if entry.get("action") == "boolean" else ())):
+                found[option] = name
+        return found
 
     @cached_property
     def options(self) -> Mapping[str, Flag]:
-        """Flags by every spelling that argparse knows, negations included."""
-        return {option: flag for flag in self.flags.values() for option in (*flag.options, *flag.inverses)}
+        """Flags by every spelling that argparse knows."""
+        return {option: self._flag(name) for option, name in self.spellings.items()}
 
     @cached_property
-    def dests(self) -> Mapping[str, Flag]:
-        """Flags by the setting that they write."""
-        return {flag.dest: flag for flag in self.flags.values()}
+    def _dests(self) -> Mapping[str, str]:
+        return {_dest(name, entry): name for name, entry in self.raw["flags"].items()}
+
+    @cached_property
+    def _made(self) -> dict[str, Flag]:
+        return {}
+
+    def _flag(self, name: str) -> Flag:
+        flag = self._made.get(name)
+        if flag is None:
+            pairs = bool(self.rules["enable_disable"])
+            flag = self._made[name] = _flag(name, self.raw["flags"][name], pairs, self.raw["configs"])
+        return flag
 
     def flag(self, name: str) -> Flag | None:
         """The flag that is spelt so, exactly; None when the release has none."""
-        return self.options.get(name)
+        key = self.spellings.get(name)
+        return self._flag(key) if key is not None else None
+
+    def setting(self, dest: str) -> Flag | None:
+        """The flag that writes a setting; None when the release has no such setting."""
+        key = self._dests.get(dest)
+        return self._flag(key) if key is not None else None
 
     def default(self, dest: str) -> Fact | None:
         """What the parser sets when the flag is absent; None when the release has no such setting.
 
         Not what the engine ends up with: many defaults are None here and are derived later.
         """
-        flag = self.dests.get(dest)
+        flag = self.setting(dest)
         return flag.default if flag is not None else None
 
     def choices(self, name: str) -> tuple[Any, ...]:
@@ -272,6 +298,15 @@ def _default(entry: Mapping[str, Any], path: str, line: int) -> Fact:
     return Fact(entry.get("default"), path, line, entry.get("computed", ""))
 
 
+def _dest(name: str, entry: Mapping[str, Any]) -> str:
+    """The setting that a flag writes: the longest of its names says it, unless the release does."""
+    written: str | None = entry.get("dest")
+    if written:
+        return written
+    longest = next((option for option in entry.get("names", ()) if option.startswith("--")), name)
+    return longest.lstrip("-").replace("-", "_")
+
+
 def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str, Any]) -> Flag:
     path, line = _at(entry["at"], ARGUMENTS)
     options = tuple(entry.get("names", (name,)))
@@ -279,8 +314,7 @@ def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str
     converter = entry.get("type", "str")
     optional = isinstance(converter, list)
     choices = entry.get("choices")
-    longest = next((option for option in options if option.startswith("--")), name)
-    dest = entry.get("dest") or longest.lstrip("-").replace("-", "_")
+    dest = _dest(name, entry)
     default_path, default_line = _default_place(entry, dest, configs)
     return Flag(
         name=name,
@@ -301,7 +335,7 @@ def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str
     )
 
 
-def _inverses(options: tuple[str, ...], pairs: bool) -> tuple[str, ...]:
+def _inverses(options: Sequence[str], pairs: bool) -> tuple[str, ...]:
     """The options that argparse adds to a two-way flag, and those that the release pairs with it."""
     long = [option for option in options if option.startswith("--")]
     negated = ["--no-" + option[2:] for option in long]

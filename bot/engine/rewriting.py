@@ -210,7 +210,7 @@ def _config_tokens(
             raise StopError("invalid-value", name, f"no such config file: {name.text}")
         return anything
     # The server's own command line has a parser for subcommands in front, which knows no flag that could be negated.
-    negatable = facts.options if facts.rules["config_false"] == "negated" and not serve else {}
+    negatable = facts.spellings if facts.rules["config_false"] == "negated" and not serve else {}
     try:
         words = read_config_file(text, negatable, facts.rules["config_mapping"] == "json")
     except ConfigFileError as error:

@@ -28,9 +28,14 @@ def refusals(line: CommandLine) -> list[str]:
     ]
 
 
+def converter(facts: Facts, dest: str) -> str:
+    flag = facts.setting(dest)
+    return flag.converter if flag is not None else ""
+
+
 def usual(facts: Facts, dest: str, key: str, mine: Any) -> Any:
     """What an answer leaves out: the default of a key, where it is not computed."""
-    config = facts.config(facts.dests[dest].converter.removeprefix("config:"))
+    config = facts.config(converter(facts, dest).removeprefix("config:"))
     if config is None or key not in config.fields:
         return None
     default = config.fields[key].default
@@ -41,7 +46,7 @@ def same(mine: Any, real: Any, facts: Facts, dest: str) -> bool:
     """Whether two values mean the same: members of enums by name, JSON by the keys that were given."""
     if holds_unknown(mine):
         return True
-    if isinstance(mine, dict) and isinstance(real, dict) and facts.dests[dest].converter.startswith("config:"):
+    if isinstance(mine, dict) and isinstance(real, dict) and converter(facts, dest).startswith("config:"):
         return all(
             same(value, real.get(key, usual(facts, dest, key, value)), facts, dest) for key, value in mine.items()
         )
@@ -78,7 +83,8 @@ def difference(row: dict[str, Any], answer: dict[str, Any]) -> str | None:
 def _more(line: CommandLine, given: dict[str, Any], facts: Facts) -> str | None:
     """A setting that we read and the release does not have: what differs from the default."""
     for dest, setting in line.settings.items():
-        flag = facts.dests[dest]
+        flag = facts.setting(dest)
+        assert flag is not None, dest
         ours = setting.value
         if dest in given or dest in ("model", "config", *ENGINE_STAGE) or not flag.default.known or holds_unknown(ours):
             continue
