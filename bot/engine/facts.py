@@ -181,7 +181,7 @@ class Facts:
         entry = self.raw["literals"].get(name)
         return tuple(entry["values"]) if entry else ()
 
-    @property
+    @cached_property
     def unread_rules(self) -> tuple[str, ...]:
         """The functions of the command line (`parse_args`) that are as in no release that was compared with ours."""
         known = parser_fingerprints()
