@@ -55,7 +55,8 @@ def slice_of(source: SourceTree, module: Module, owner: ast.AST | None, function
             break
         fields |= more_fields
         names |= more_names
-    return ast.FunctionDef(name=function.name, args=function.args, body=body or [ast.Pass()], decorator_list=[])
+    made = ast.FunctionDef(name=function.name, args=function.args, body=body or [ast.Pass()], decorator_list=[])
+    return ast.copy_location(made, function)
 
 
 class _Methods:

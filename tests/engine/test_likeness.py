@@ -29,7 +29,7 @@ def test_releases_that_read_a_line_alike_share_its_reading() -> None:
 
 
 def test_the_next_command_line_is_another_question() -> None:
-    first, second = (tuple([Word("serve")]) for _ in range(2))
+    first, second = ((Word("serve"),) for _ in range(2))
     assert asked(first, {}, False) is asked(first, {}, False)
     assert asked(first, {}, False) is not asked(first, {"f.yaml": ""}, False)
     assert asked(first, {}, False) is not asked(first, {}, True)
