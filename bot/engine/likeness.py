@@ -96,7 +96,7 @@ class Likeness:
                 found = (text, option.matches)
             else:
                 found = (self.flag(option.flag), option.name, option.explicit)
-            if len(self.words) < MAX_WORDS:
+            if len(self.words) < MAX_WORDS and len(text) <= MAX_WORD:
                 self.words[text] = found
         return found
 
@@ -153,20 +153,20 @@ class Likeness:
 MAX_WORDS = 20_000
 """Words that are remembered of each release; a repository has some hundred."""
 
-_likenesses: dict[int, tuple[Facts, Likeness]] = {}
+MAX_WORD = 200
+"""Characters of a word that is remembered."""
+
+_likenesses: dict[str, Likeness] = {}
 
 
 def of(facts: Facts) -> Likeness:
     """The likeness of a release, kept as long as its facts are the same object."""
-    kept = _likenesses.get(id(facts))
-    if kept is None or kept[0] is not facts:
-        if len(_likenesses) > MAX_RELEASES:
-            _likenesses.clear()
-        kept = _likenesses[id(facts)] = (facts, Likeness(facts))
-    return kept[1]
+    kept = _likenesses.get(facts.version)
+    if kept is None or kept.facts is not facts:
+        kept = _likenesses[facts.version] = Likeness(facts)
+    return kept
 
 
-MAX_RELEASES = 128
 _numbers: dict[str, int] = {}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from re import compile as pattern
 
 from bot.engine.facts import Fact, Facts, Flag
@@ -115,10 +115,15 @@ class OptionTable:
         return None if " " in text else Option(None, text, None)
 
 
-@lru_cache(maxsize=128)
+_tables: dict[str, OptionTable] = {}
+
+
 def option_table(facts: Facts) -> OptionTable:
-    """The table of a release, made once."""
-    return OptionTable(facts)
+    """The table of a release, kept as long as its facts are the same object."""
+    kept = _tables.get(facts.version)
+    if kept is None or kept.facts is not facts:
+        kept = _tables[facts.version] = OptionTable(facts)
+    return kept
 
 
 class _Reader:
