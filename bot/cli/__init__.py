@@ -11,6 +11,7 @@ from bot.cli.audit import audit_command
 from bot.cli.demo import demo_command
 from bot.cli.explain import explain_command
 from bot.cli.failure import Failure
+from bot.cli.flips import flips_command
 from bot.cli.inspect import inspect_group
 from bot.cli.learn import learn_command
 from bot.cli.resolve import resolve_command
@@ -28,6 +29,7 @@ for command in (
     audit_command,
     review_command,
     explain_command,
+    flips_command,
     learn_command,
     inspect_group,
     demo_command,
