@@ -73,15 +73,6 @@ class Reference:
     digest: str
 
 
-@lru_cache(maxsize=4096)
-def platform(image: str) -> str:
-    """What the image runs on: "cuda", "rocm", "cpu" or "xpu"; "cuda" where its name says nothing."""
-    reference = parse_reference(image[:MAX_REFERENCE])
-    name = MIRRORED.get(reference.name, reference.name)
-    words = {name.rpartition("-")[2], *reference.tag.split("-")}
-    return next((found for found in ("rocm", "cpu", "xpu") if found in words), "cuda")
-
-
 def pin(image: str, declared: Mapping[str, Declaration] | None = None) -> Pin:
     """The pin that an image reference is. A declaration of it, with or without its digest, comes first."""
     found = _declaration(image, declared or {})

@@ -11,10 +11,10 @@ from bot.engine.commandline import UNKNOWN, CommandLine, Setting, parse, unread
 from bot.engine.derivations import caching, compilation, model_kind, plain, runner, scheduling, speculation, worker
 from bot.engine.derivations.basis import Basis, readings
 from bot.engine.derivations.conflicts import conflicts
-from bot.engine.derivations.context import Context, Derivation, assumption
+from bot.engine.derivations.context import Context, Derivation
 from bot.engine.doubts import doubts
 from bot.engine.facts import SOURCE_URL, Facts
-from bot.engine.model import PROPERTIES, Engine, Launch, Model, Property
+from bot.engine.model import PROPERTIES, Engine, Launch, Model
 from bot.engine.models import model_from_argv, traits
 
 DERIVATIONS: Mapping[str, Derivation] = {
@@ -71,7 +71,7 @@ def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engi
     context.model = _model(launch, context)
     context.traits = traits(context.model.architecture)
     properties = {name: context[name] for name in PROPERTIES}
-    for doubt in doubts(launch.pin, line.open, facts):
+    for doubt in doubts(line.open, facts):
         properties = {name: doubt.shake(name, found) for name, found in properties.items()}
     errors = line.errors if line.errors else conflicts(context)
     return Engine(

@@ -188,7 +188,9 @@ def load() -> Any:
     for name in PACKAGES:
         _package(name)
     installed = importlib.metadata.version
-    importlib.metadata.version = lambda name: "2.9.0" if name == "torch" else installed(name)
+    importlib.metadata.version = lambda distribution_name: (
+        "2.9.0" if distribution_name == "torch" else installed(distribution_name)
+    )
     serve = importlib.import_module("vllm.entrypoints.cli.serve")
     return serve.make_arg_parser, importlib.import_module(PARSER_MODULE).FlexibleArgumentParser
 

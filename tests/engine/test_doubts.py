@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import copy
 
-import pytest
-
 from bot.engine import facts as facts_of
 from bot.engine.facts import Facts
 from bot.engine.images import pin
 from bot.engine.model import Engine, Launch, Model
-from bot.engine.resolve import in_release, resolve
+from bot.engine.resolve import in_release
 from bot.provenance import Reason, Word
 
 DENSE = Model("none", False, "Qwen3ForCausalLM", hybrid=False)
@@ -25,19 +23,6 @@ def launched(image: str) -> Launch:
 def certainties(engine: Engine) -> tuple[str, str]:
     """Of a value that the deployment sets, and of a derived one."""
     return engine.properties["tensor_parallel_size"].certainty, engine.properties["chunked_prefill"].certainty
-
-
-@pytest.mark.parametrize(
-    ("image", "own", "derived"),
-    [
-        ("vllm/vllm-openai:v0.28.0", "certain", "certain"),
-        ("vllm/vllm-openai-rocm:v0.28.0", "certain", "assumed"),
-        ("vllm/vllm-openai-cpu:v0.28.0", "certain", "unknown"),
-        ("vllm/vllm-openai-xpu:latest", "certain", "unknown"),
-    ],
-)
-def test_other_platforms_do_not_have_the_defaults_of_cuda(image: str, own: str, derived: str) -> None:
-    assert certainties(resolve(launched(image))) == (own, derived)
 
 
 def test_a_parser_that_nobody_compared_makes_everything_an_assumption() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.engine.images import parse_reference, pin, platform
+from bot.engine.images import parse_reference, pin
 from bot.provenance import Position
 
 DIGEST = "sha256:" + "a" * 64
@@ -149,19 +149,3 @@ def test_a_declaration_comes_before_the_tag_and_keeps_it_when_silent() -> None:
 def test_references_in_parts(image: str, parts: tuple[str, str, str]) -> None:
     found = parse_reference(image)
     assert (found.name, found.tag, found.digest) == parts
-
-
-@pytest.mark.parametrize(
-    ("image", "expected"),
-    [
-        ("vllm/vllm-openai:v0.33.0", "cuda"),
-        ("vllm/vllm-openai-rocm:v0.33.0", "rocm"),
-        ("vllm/vllm-openai-cpu:latest", "cpu"),
-        ("vllm/vllm-openai-xpu:v0.33.0-x86_64", "xpu"),
-        ("public.ecr.aws/q9t5s3a7/vllm-arm64-cpu-release-repo:v0.33.0", "cpu"),
-        ("public.ecr.aws/q9t5s3a7/vllm-release-repo:bb80f69bc98c-rocm", "rocm"),
-        ("ghcr.io/x/y@sha256:0", "cuda"),
-    ],
-)
-def test_what_an_image_runs_on(image: str, expected: str) -> None:
-    assert platform(image) == expected

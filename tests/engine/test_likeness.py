@@ -10,7 +10,9 @@ from bot.engine.likeness import asked
 from bot.provenance import Word
 from tests.differential.vllm_requests import FILES, TRAPS
 
-QUESTIONS = [([*words], {}) for words in TRAPS] + [(["--config", "f.yaml"], {"f.yaml": text}) for text in FILES]
+QUESTIONS: list[tuple[list[str], dict[str, str]]] = [([*words], {}) for words in TRAPS] + [
+    (["--config", "f.yaml"], {"f.yaml": text}) for text in FILES
+]
 
 
 @pytest.mark.parametrize(("words", "files"), QUESTIONS, ids=str)
