@@ -57,6 +57,7 @@ class Word:
 
     @property
     def known(self) -> bool:
+        """Whether `text` is what the process gets."""
         return not self.symbols
 
     def __str__(self) -> str:

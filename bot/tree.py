@@ -66,6 +66,7 @@ class MemoryTree:
     deleted: frozenset[str] = field(default_factory=frozenset)
 
     def read(self, path: str) -> str | None:
+        """The text given for a path, else that of the tree below."""
         if path in self.files:
             return self.files[path]
         if self.below is None or path in self.deleted:
@@ -73,9 +74,11 @@ class MemoryTree:
         return self.below.read(path)
 
     def paths(self) -> Iterable[str]:
+        """Every file of both, sorted."""
         below = self.below.paths() if self.below else ()
         return sorted({*self.files, *(path for path in below if path not in self.deleted)})
 
     def is_directory(self, path: str) -> bool:
+        """Whether some file of either lies below `path`."""
         prefix = f"{path}/" if path else ""
         return not path or any(name.startswith(prefix) for name in self.paths())

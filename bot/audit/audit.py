@@ -6,18 +6,26 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from bot.audit.discovery import Discovery, Skipped, Unit, discover
+from bot.audit.cards import evaluate_on_cards
+from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_engine
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.subject import subject
-from bot.catalog import Header, Problem
-from bot.compose import ComposeError, Project, load_project
+from bot.catalog import Problem
+from bot.compose import Project, load_project
 from bot.engine import Pin
-from bot.hazards import Finding, Observation, Rules, Situation, Subject, World, evaluate
-from bot.provenance import Position
+from bot.hazards import Finding, Observation, Rule, Rules, Situation, Subject, World, at_least, evaluate
+from bot.provenance import Reason
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
+from bot.tree import UnreadableFile
+from bot.worlds.comments import Offer
 
-_MENTIONS_AN_ENGINE = re.compile(r"vllm|sglang|llama[-_.]?cpp|llama-server|text-generation-inference|trtllm", re.I)
+_PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_AROUND = 3
+"""Lines of a comment, above and below the one that offers a variable, that are read as being about it."""
+
+_STAND_IN = "1"
+"""A value that most fields accept, to see whether a refusal is only about variables that nobody set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +36,6 @@ class UnitReport:
     findings: tuple[Finding, ...]
     services: tuple[ResolvedService, ...]
     project: Project
-    skipped: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +63,15 @@ def audit(
     """Every compose of the repository for which `only` holds. `progress` is told of each before it is resolved."""
     discovery: Discovery = discover(repository.tree, repository.documents, repository.catalog.configuration)
     chosen = [unit for unit in discovery.units if only(unit)]
-    reports = []
+    reports: list[UnitReport] = []
+    broken: list[Skipped] = []
     for unit in chosen:
         progress(unit, len(chosen))
-        reports.append(audit_unit(repository, unit, rules))
-    skipped = (*discovery.skipped, *(item for report in reports for item in report.skipped))
-    return Report(tuple(reports), skipped, repository.catalog.problems)
+        try:
+            reports.append(audit_unit(repository, unit, rules))
+        except Exception as error:  # a fault of ours with one file must not take the others with it
+            broken.append(Skipped(unit.path, f"internal error, please report it: {type(error).__name__}: {error}"))
+    return Report(tuple(reports), (*discovery.skipped, *broken), repository.catalog.problems)
 
 
 def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
@@ -71,23 +81,34 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     findings: list[Finding] = []
     for name in project.services:
         service = resolve_service(repository, unit.files, name, interplay=rules.interplay)
-        if is_inference_server(service.kind):
+        if is_inference_server(service.kind) or _is_meant_to_serve(service):
             services.append(service)
             findings += _findings(repository, unit, service, rules)
     findings += _refusals(repository, unit, project, rules)
     return UnitReport(unit, tuple(findings), tuple(services), project)
 
 
+def _is_meant_to_serve(service: ResolvedService) -> bool:
+    """Whether an entrypoint that ends without a server was written to start one."""
+    described = service.worlds[0].realisation.service
+    if described is None or all(world.outcome is None or world.outcome.exit is None for world in service.defaults):
+        return False
+    words = (*(described.entrypoint or ()), *(described.command or ()))
+    return any(mentions_an_engine(word.text) for word in words)
+
+
 def _findings(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
     if not any(world.engine is not None for world in service.defaults):
         return evaluate(_without_properties(rules), subject(service))
-    findings = evaluate(rules, subject(service))
+    findings = evaluate_on_cards(rules, service)
     if not service.survey.dead:
         return findings
     engine_rules = {rule.id for rule in rules.over_properties}
-    active = {finding.rule for finding in findings if finding.status == "active"} & engine_rules
-    seams = tuple(_with_mitigations(repository, unit, service, rules, seam, active) for seam in of_seams(service))
-    return evaluate(rules, subject(service, seams))
+    standing = {found.rule for found in findings if found.status == "active" and at_least(found.level, "warning")}
+    seams = tuple(
+        _with_mitigations(repository, unit, service, rules, seam, standing & engine_rules) for seam in of_seams(service)
+    )
+    return evaluate_on_cards(rules, service, seams)
 
 
 def _without_properties(rules: Rules) -> Rules:
@@ -96,31 +117,75 @@ def _without_properties(rules: Rules) -> Rules:
 
 
 def _with_mitigations(
-    repository: Repository, unit: Unit, service: ResolvedService, rules: Rules, seam: Observation, active: set[str]
+    repository: Repository, unit: Unit, service: ResolvedService, rules: Rules, seam: Observation, standing: set[str]
 ) -> Observation:
-    """Adds to a documented dead seam the rules that it would silence if its value arrived."""
+    """Adds to a documented dead seam the rules that it would silence if its value arrived, and which of them the
+    comment that offers it is about.
+    """
     if seam.kind != "dead-seam" or not seam.fields["documented"]:
         return seam
-    offers = [offer.value for offer in service.survey.offers if offer.name == seam.cause]
-    pretended = resolve_service(repository, unit.files, service.name, inside={seam.cause: offers[0]})
-    still = {finding.rule for finding in evaluate(rules, subject(pretended, ())) if finding.status == "active"}
-    return replace(seam, fields={**seam.fields, "documented_as_mitigation_of": tuple(sorted(active - still))})
+    offers = [offer for offer in service.survey.offers if offer.name == seam.cause]
+    near = min(offers, key=lambda offer: abs(offer.position.line - seam.position.line))
+    ends = _ended_by(repository, unit, service, rules, near) & standing if standing else set()
+    about = [
+        (offer, rule) for offer in offers for rule in sorted(ends) if _speaks_of(service, offer, rules.named[rule])
+    ]
+    quoted = about[0][0] if about else near
+    reason = Reason("compose", quoted.position.path, quoted.position.line, f"# {quoted.text}")
+    named = tuple(dict.fromkeys(rule for _, rule in about))
+    fields = {**seam.fields, "documented_as_mitigation_of": named, "would_end": tuple(sorted(ends))}
+    return replace(seam, because=(seam.because[0], reason), fields=fields)
+
+
+def _ended_by(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules, offer: Offer) -> set[str]:
+    """The rules that no longer stand by default when the offered value is in the container."""
+    inside = {offer.name: offer.value}
+    pretended = resolve_service(repository, unit.files, service.name, inside=inside)
+    if not any(world.engine is not None for world in pretended.defaults):
+        return set()
+    still = {found.rule for found in evaluate_on_cards(rules, pretended, ()) if found.status != "mitigated"}
+    return set(rules.named) - still
+
+
+def _speaks_of(service: ResolvedService, offer: Offer, rule: Rule) -> bool:
+    """Whether the comment around an offer names a rule's hazard: the lines of comment above and below it."""
+    comments = dict(service.header.comments)
+    line = offer.position.line
+    around = [line]
+    for step in (-1, 1):
+        at = line + step
+        while at in comments and abs(at - line) <= _AROUND:
+            around.append(at)
+            at += step
+    return rule.is_named_in(" ".join(comments.get(at, offer.text) for at in sorted(around)))
 
 
 def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules) -> Iterable[Finding]:
     """Findings on files that Docker Compose refuses, when they are about an inference server at all."""
-    if not project.errors or not any(_mentions_an_engine(repository, path) for path in unit.files):
+    if not project.errors or not any(mentions_an_engine(_text(repository, path)) for path in unit.files):
         return
-    by_service: dict[str, list[ComposeError]] = {}
+    needs = _needs_of_the_files(repository, unit)
+    accepted = load_project(repository.documents, unit.files, dict.fromkeys(needs, _STAND_IN)) if needs else project
+    lasting = {error.message for error in accepted.errors}
+    by_service: dict[str, list[Observation]] = {}
     for error in project.errors:
-        by_service.setdefault(error.service or "", []).append(error)
-    for name, errors in by_service.items():
-        observations = tuple(of_compose_error(error, unit.path) for error in errors)
+        incomplete = () if error.message in lasting else needs
+        by_service.setdefault(error.service or "", []).append(of_compose_error(error, unit.path, incomplete))
+    for name, observations in by_service.items():
         position = observations[0].position
-        situation = Situation(World({}), {}, Pin("", None), (), (), (), observations, position)
-        yield from evaluate(rules, Subject(unit.path, name, (), position, (situation,)))
+        situation = Situation(World({}), {}, Pin("", None), (), (), (), tuple(observations), position)
+        yield from evaluate(_without_properties(rules), Subject(unit.path, name, (), position, (situation,)))
 
 
-def _mentions_an_engine(repository: Repository, path: str) -> bool:
-    text = repository.tree.read(path) or ""
-    return any(_MENTIONS_AN_ENGINE.search(line) for line in text.splitlines() if not line.lstrip().startswith("#"))
+def _needs_of_the_files(repository: Repository, unit: Unit) -> tuple[str, ...]:
+    """Variables that the files read without a default."""
+    text = "\n".join(_text(repository, path) for path in unit.files)
+    return tuple(dict.fromkeys(match[1] or match[2] for match in _PLAIN_VARIABLE.finditer(text)))
+
+
+def _text(repository: Repository, path: str) -> str:
+    """A file of the repository; empty when it cannot be read."""
+    try:
+        return repository.tree.read(path) or ""
+    except UnreadableFile:
+        return ""

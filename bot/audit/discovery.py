@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from bot.catalog import Configuration
-from bot.compose import Documents, looks_like_compose
-from bot.tree import Tree
+from bot.compose import Documents, load_project, looks_like_compose
+from bot.tree import Tree, UnreadableFile
 
 DEFAULT_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 """The names that Docker Compose looks for when no `-f` is given, in its order of preference."""
+
+_SERVICES = re.compile(r"^services:", re.M)
+_ENGINES = re.compile(r"vllm|sglang|llama[-_.]?cpp|llama-server|text-generation-inference|trtllm", re.I)
 
 _OVERRIDES = {
     name: tuple(f"{name.rsplit('.', 1)[0]}.override.{ending}" for ending in ("yml", "yaml")) for name in DEFAULT_NAMES
@@ -56,7 +60,7 @@ def discover(tree: Tree, documents: Documents, configuration: Configuration) -> 
         if _ignored(path, configuration) or _is_override(path, names):
             continue
         is_compose, reason = looks_like_compose(documents, path)
-        if is_compose:
+        if is_compose or _was_meant_as_one(documents, path):
             units.append(Unit((path, *_override_of(path, names))))
         elif _expected(path, configuration):
             skipped.append(Skipped(path, reason))
@@ -64,9 +68,30 @@ def discover(tree: Tree, documents: Documents, configuration: Configuration) -> 
 
 
 def _ignored(path: str, configuration: Configuration) -> bool:
-    if any(fnmatchcase(path, glob) for glob in configuration.ignore):
+    if _matches(path, configuration.ignore):
         return True
-    return bool(configuration.composes) and not any(fnmatchcase(path, glob) for glob in configuration.composes)
+    return bool(configuration.composes) and not _matches(path, configuration.composes)
+
+
+def _matches(path: str, globs: tuple[str, ...]) -> bool:
+    """Whether some glob fits; `**/x` fits a top-level `x` too."""
+    return any(fnmatchcase(path, glob) or fnmatchcase(f"/{path}", glob) for glob in globs)
+
+
+def _was_meant_as_one(documents: Documents, path: str) -> bool:
+    """Whether a file that is not YAML would be a compose with an inference server, were it whole."""
+    if not any(error.kind == "not-yaml" for error in load_project(documents, (path,), {}).errors):
+        return False
+    try:
+        text = documents.tree.read(path) or ""
+    except UnreadableFile:
+        return False
+    return _SERVICES.search(text) is not None and mentions_an_engine(text)
+
+
+def mentions_an_engine(text: str) -> bool:
+    """Whether a file speaks of an inference server outside of its comments."""
+    return any(_ENGINES.search(line) for line in text.splitlines() if not line.lstrip().startswith("#"))
 
 
 def _expected(path: str, configuration: Configuration) -> bool:

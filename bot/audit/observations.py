@@ -9,14 +9,24 @@ from bot.engine import EngineError, Ineffective
 from bot.hazards import Observation
 from bot.provenance import Position, Reason
 from bot.resolution import EngineWorld, ResolvedService
-from bot.worlds.seams import EarlyInterpolation, Offer
+from bot.worlds.comments import Offer
+from bot.worlds.early import EarlyInterpolation
+
+_SIGNS_OF_A_FRAGMENT = ("has neither an image nor a build context", "refers to undefined")
+"""What Docker Compose says of a file that is meant to be laid over another one (`-f base.yml -f this.yml`)."""
 
 
-def of_compose_error(error: ComposeError, path: str) -> Observation:
-    """Docker Compose refuses the file."""
+def of_compose_error(error: ComposeError, path: str, needs: tuple[str, ...]) -> Observation:
+    """Docker Compose refuses the file. `needs` are variables without a default that would make it accept the file."""
     position = Position(error.path or path, error.line or 1)
     reason = Reason("compose", position.path, position.line, error.message)
-    fields = {"kind": error.kind, "message": error.message}
+    fields = {
+        "kind": error.kind,
+        "message": error.message,
+        "incomplete": bool(needs),
+        "needs": ", ".join(needs),
+        "fragment": any(sign in error.message for sign in _SIGNS_OF_A_FRAGMENT),
+    }
     return Observation("compose-error", error.kind, position, (reason,), fields)
 
 
@@ -31,10 +41,17 @@ def of_world(service: ResolvedService, world: EngineWorld) -> tuple[Observation,
     if world.default and world.kind is None and world.outcome is not None and world.outcome.exit is not None:
         found.append(_exit(service, world, world.outcome.exit))
     if world.engine is not None:
-        found += (_engine_error(service, error) for error in world.engine.errors)
+        found += (_engine_error(service, world, error) for error in world.engine.errors)
         if world.default:
-            found += (_ineffective(service, item) for item in world.engine.ineffective)
+            own = _read_by_the_entrypoint(world)
+            found += (_ineffective(service, item) for item in world.engine.ineffective if item.setting not in own)
     return tuple(found)
+
+
+def _read_by_the_entrypoint(world: EngineWorld) -> frozenset[str]:
+    """Variables that are for the script, not for the engine: that the engine does not read them is no fault."""
+    run = world.realisation.run
+    return frozenset(read.name for read in run.reads) if run is not None else frozenset()
 
 
 def _dead_seams(service: ResolvedService) -> Iterable[Observation]:
@@ -61,22 +78,44 @@ def _early_interpolation(item: EarlyInterpolation) -> Observation:
 def _exit(service: ResolvedService, world: EngineWorld, status: int) -> Observation:
     because = [Reason("shell", service.path, service.position.line, f"the entrypoint ends with status {status}")]
     absent = sorted(world.realisation.absent)
-    because += (Reason("assumption", "", None, f"{folder} is not in the repository, so it is empty") for folder in absent)
-    fields = {"status": status, "absent": absent}
+    because += (
+        Reason("assumption", "", None, f"{folder} is not in the repository, so it is empty") for folder in absent
+    )
+    fields = {"status": status, "setup": bool(absent), "absent": ", ".join(absent), **_incomplete(service)}
     return Observation("entrypoint-exit", "entrypoint", service.position, tuple(because), fields)
 
 
-def _engine_error(service: ResolvedService, error: EngineError) -> Observation:
-    fields = {"kind": error.kind, "argument": error.argument, "message": error.message}
+def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineError) -> Observation:
+    offer = _offer_of(service, world)
+    fields = {
+        "kind": error.kind,
+        "argument": error.argument,
+        "message": error.message,
+        "documented": offer is not None,
+        "comment": offer.text if offer else "",
+        **_incomplete(service),
+    }
     cause = f"{error.kind}:{error.argument}"
     return Observation("engine-error", cause, _place(service, error.because), error.because, fields)
+
+
+def _offer_of(service: ResolvedService, world: EngineWorld) -> Offer | None:
+    """The comment that offers exactly what this world sets; None for the default world and for undocumented values."""
+    chosen = dict(world.realisation.deviations).items()
+    return next((offer for offer in service.survey.offers if (offer.name, offer.value) in chosen), None)
 
 
 def _ineffective(service: ResolvedService, item: Ineffective) -> Observation:
     fields = {"kind": item.kind, "argument": item.argument, "setting": item.setting, "message": item.message}
     return Observation(
-        "ineffective", f"{item.kind}:{item.argument}", _place(service, item.because), item.because, fields
+        "ineffective", f"{item.kind}:{item.setting}", _place(service, item.because), item.because, fields
     )
+
+
+def _incomplete(service: ResolvedService) -> dict[str, object]:
+    """Whether the default world lacks values that the author asks for, and which: nobody means to start it so."""
+    needs = service.survey.needs
+    return {"incomplete": bool(needs), "needs": ", ".join(needs)}
 
 
 def _place(service: ResolvedService, because: tuple[Reason, ...]) -> Position:

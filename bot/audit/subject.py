@@ -29,15 +29,17 @@ def subject(service: ResolvedService, seams: Iterable[Observation] | None = None
 def situation(service: ResolvedService, world: EngineWorld, observations: tuple[Observation, ...] = ()) -> Situation:
     """One world of a service."""
     engine = world.engine
+    asked = engine.releases if engine else ()
     return Situation(
         world=World(world.realisation.deviations, dict(world.outcome.assumed) if world.outcome else {}),
         properties=engine.properties if engine else {},
         pin=world.pin,
-        releases=engine.releases if engine else (),
+        releases=(world.pin.release,) if world.pin.release else asked,
         overlays=tuple(_overlay(patch) for patch in world.patches),
         sm=service.sm,
         observations=observations,
         position=service.position,
+        asked=asked,
     )
 
 

@@ -4,7 +4,6 @@ from bot.catalog.configuration import read_configuration
 from bot.catalog.hardware import hardware_for
 from bot.catalog.header import read_header
 from bot.catalog.model import (
-    Acceptance,
     Attribution,
     Catalog,
     Configuration,
@@ -24,7 +23,6 @@ from bot.catalog.reading import read_catalog
 from bot.catalog.registry import slugs_of
 
 __all__ = [
-    "Acceptance",
     "Attribution",
     "Catalog",
     "Configuration",

@@ -7,8 +7,6 @@ images:
   ghcr.io/x/y@sha256:…: {release: "0.25.1", contains: ["vllm#46324"], adds: [nvfp4-kv-route]}
 seams:                                  # what a launcher sets by itself
   NVLINK_MODE: {values: ["0", "1"], set_by: scripts/launch.sh}
-accept:                                 # rulings, each with its reason and the fix that ends it
-  - {rule: mtp-prefix-cache-hybrid, composes: [vllm/dual], reason: at the user's own risk, upstream: "vllm#48375"}
 ```
 """
 
@@ -18,18 +16,16 @@ import difflib
 from collections.abc import Iterable, Mapping
 
 from bot.catalog.document import NotYaml, Value, parse
-from bot.catalog.model import Acceptance, Configuration, ImageDeclaration, Problem, SeamDeclaration
+from bot.catalog.model import Configuration, ImageDeclaration, Problem, SeamDeclaration
 from bot.provenance import Position
 from bot.references import normalise
 from bot.tree import Tree, UnreadableFile
 
 PATH = ".github/seamguard.yml"
 
-_KEYS = ("composes", "ignore", "images", "seams", "accept")
+_KEYS = ("composes", "ignore", "images", "seams")
 _IMAGE_KEYS = ("release", "contains", "adds")
 _SEAM_KEYS = ("values", "set_by")
-_ACCEPT_KEYS = ("rule", "composes", "reason", "upstream", "kind")
-_KINDS = ("accepted-risk", "inherit-only")
 
 
 def read_configuration(tree: Tree) -> Configuration:
@@ -58,7 +54,6 @@ class _Reader:
             ignore=self._texts(fields, "ignore"),
             images={image: self._image(image, value) for image, value in self._entries(fields, "images")},
             seams={name: self._seam(value) for name, value in self._entries(fields, "seams")},
-            accepted=tuple(self._acceptances(fields)),
             problems=tuple(self.problems),
         )
 
@@ -78,20 +73,6 @@ class _Reader:
             return SeamDeclaration(value.texts, None, value.position)
         fields = self._mapping(value, _SEAM_KEYS, "a seam")
         return SeamDeclaration(self._texts(fields, "values"), self._text(fields, "set_by"), value.position)
-
-    def _acceptances(self, fields: Mapping[str, Value]) -> Iterable[Acceptance]:
-        for value in fields["accept"].children if "accept" in fields else ():
-            entry = self._mapping(value, _ACCEPT_KEYS, "an entry of accept")
-            rule, reason = self._text(entry, "rule"), self._text(entry, "reason")
-            upstream = self._references(entry, "upstream")
-            kind = self._text(entry, "kind") or _KINDS[0]
-            if kind not in _KINDS:
-                self._problem(f"kind is {kind!r}, not one of {', '.join(_KINDS)}", entry["kind"].position)
-            elif rule is None or reason is None or not upstream:
-                self._problem("an entry of accept needs a rule, a reason and an upstream reference", value.position)
-            else:
-                composes = self._texts(entry, "composes")
-                yield Acceptance(rule, composes, reason, upstream, kind, value.position)
 
     def _mapping(self, value: Value, known: tuple[str, ...], what: str) -> dict[str, Value]:
         if not value.is_mapping:

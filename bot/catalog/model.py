@@ -14,7 +14,8 @@ class ModelProfile:
 
     `weights` are the path fragments under which composes name the model (`qwen3.6-27b-nvfp4`), longest first, and
     `repositories` the hub names (`nvidia/Qwen3.6-27B-NVFP4`). `assumed` names those of the fields that rest on the
-    family's name alone; what the profile states otherwise is certain.
+    family's name alone; what the profile states otherwise is certain. `places` are where each of `weights` and
+    `repositories` is stated.
     """
 
     id: str
@@ -27,6 +28,7 @@ class ModelProfile:
     position: Position
     repositories: tuple[str, ...] = ()
     assumed: frozenset[str] = frozenset()
+    places: Mapping[str, Position] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +120,6 @@ class SeamDeclaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Acceptance:
-    """`accept:` of the configuration: a ruling of the maintainers on a rule, until `upstream` is pinned.
-
-    `composes` are slugs, paths or globs; empty means all. `kind` is "accepted-risk" or "inherit-only".
-    """
-
-    rule: str
-    composes: tuple[str, ...]
-    reason: str
-    upstream: tuple[str, ...]
-    kind: str
-    position: Position
-
-
-@dataclass(frozen=True, slots=True)
 class Problem:
     """A catalog file that could not be read or does not say what it should."""
 
@@ -149,7 +136,6 @@ class Configuration:
     images: Mapping[str, ImageDeclaration] = field(default_factory=dict)
     seams: Mapping[str, SeamDeclaration] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-    accepted: tuple[Acceptance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -21,20 +21,20 @@ def model_for(catalog: Catalog, path: str, argument: str | None) -> Model:
     """
     known = argument if argument and "${" not in argument else None
     if known:
-        profiles, how = _by_weights(catalog, known)
+        profiles, stated, how = _by_weights(catalog, known)
         if not profiles:
-            profiles, how = _by_repository(catalog, known)
+            profiles, stated, how = _by_repository(catalog, known)
         if profiles:
-            return _agreed(profiles, how, guessed=False)
+            return _agreed(profiles, how, stated)
     profiles = tuple(
         profile
         for profile in catalog.models
         if profile.id in path.split("/")[:-1] and (known is None or _plain(profile.id) in _plain(known))
     )
-    return _agreed(profiles, f"the compose lies in the folder of the model {{id}}: {path}", guessed=True)
+    return _agreed(profiles, f"the compose lies in the folder of the model {{id}}: {path}", None)
 
 
-def _by_weights(catalog: Catalog, argument: str) -> tuple[tuple[ModelProfile, ...], str]:
+def _by_weights(catalog: Catalog, argument: str) -> tuple[tuple[ModelProfile, ...], str, str]:
     slashed = f"/{argument.strip('/')}/"
     found: dict[str, list[ModelProfile]] = {}
     for profile in catalog.models:
@@ -42,32 +42,35 @@ def _by_weights(catalog: Catalog, argument: str) -> tuple[tuple[ModelProfile, ..
         if fragment:
             found.setdefault(fragment, []).append(profile)
     if not found:
-        return (), ""
+        return (), "", ""
     longest = max(found, key=len)
-    return tuple(found[longest]), f"{longest} is a folder of the weights of {{id}}"
+    return tuple(found[longest]), longest, f"{longest} is a folder of the weights of {{id}}"
 
 
-def _by_repository(catalog: Catalog, argument: str) -> tuple[tuple[ModelProfile, ...], str]:
+def _by_repository(catalog: Catalog, argument: str) -> tuple[tuple[ModelProfile, ...], str, str]:
     cached = _HUB_CACHE.search(argument)
     name = (f"{cached[1]}/{cached[2]}" if cached else argument).lower().rstrip("/")
     found = tuple(
         profile for profile in catalog.models if any(name == repository.lower() for repository in profile.repositories)
     )
-    return found, f"{name} is a repository of the weights of {{id}}"
+    stated = next((one for profile in found for one in profile.repositories if one.lower() == name), "")
+    return found, stated, f"{name} is a repository of the weights of {{id}}"
 
 
-def _agreed(profiles: tuple[ModelProfile, ...], how: str, *, guessed: bool) -> Model:
-    """The model of a profile; of several, only if they say the same."""
+def _agreed(profiles: tuple[ModelProfile, ...], how: str, stated: str | None) -> Model:
+    """The model of a profile; of several, only if they say the same. `stated` is the folder or the name by which the
+    profile was found, None when it was only guessed.
+    """
     if not profiles:
         return Model()
     first = profiles[0]
     if any((other.recurrent, other.moe, other.architecture) != _facts(first) for other in profiles[1:]):
         return Model()
+    guessed = stated is None
     certain = not guessed and first.recurrent is not None and "recurrent" not in first.assumed
     left_out = first.assumed if certain else frozenset[str]()
-    found = Reason(
-        "assumption" if guessed else "catalog", first.position.path, first.position.line, how.format(id=first.id)
-    )
+    place = first.places.get(stated or "", first.position)
+    found = Reason("assumption" if guessed else "catalog", place.path, place.line, how.format(id=first.id))
     because = {name: (found, *reasons) for name, reasons in first.because.items() if name not in left_out}
     recurrent, moe, architecture = _facts(first)
     return Model(

@@ -11,7 +11,7 @@ import yaml
 
 from bot.catalog.document import Value
 from bot.catalog.model import EngineProfile, HardwareProfile, ModelProfile
-from bot.provenance import Reason
+from bot.provenance import Position, Reason
 from bot.rules import RULES
 
 TABLE = "families.yml"
@@ -96,17 +96,19 @@ class _Model:
     def profile(self) -> ModelProfile:
         family = self._text("family")
         weights, repositories = self._weights()
+        places = {**repositories, **weights}
         return ModelProfile(
             id=self.identity,
             family=family,
             recurrent=self._counted() or self._listed() or self._by_family(family),
             moe=self._experts(family),
             architecture=self._architecture(),
-            weights=weights,
+            weights=tuple(sorted(weights, key=lambda text: (-len(text), text))),
             because=self.because,
             position=self.root.position,
-            repositories=repositories,
+            repositories=tuple(repositories),
             assumed=frozenset(self.assumed),
+            places=places,
         )
 
     def _counted(self) -> str | None:
@@ -184,9 +186,10 @@ class _Model:
                 return stated[0]
         return None
 
-    def _weights(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        fragments: set[str] = set()
-        repositories: dict[str, None] = {}
+    def _weights(self) -> tuple[dict[str, Position], dict[str, Position]]:
+        """The path fragments and the hub names of what is served, and where each is stated first."""
+        fragments: dict[str, Position] = {}
+        repositories: dict[str, Position] = {}
         weights = self.fields.get("weights")
         variants = (
             [*weights.fields().values()] if weights and weights.is_mapping else weights.children if weights else ()
@@ -195,12 +198,16 @@ class _Model:
             stated = variant.fields()
             if "kind" in stated and stated["kind"].text in _NOT_SERVED:
                 continue
-            for name in ("local_subdir", "path"):
-                fragments.update(text.strip("/") for text in (stated[name].texts if name in stated else ()))
+            for name in ("path", "local_subdir"):
+                for value in stated[name].children if name in stated else ():
+                    fragments.setdefault((value.text or "").strip("/"), value.position)
             for name in ("hf_repo", "hf_repos", "repo"):
-                repositories.update(dict.fromkeys(stated[name].texts if name in stated else ()))
-        longest_first = sorted(fragments - {"", ".", "models"}, key=lambda text: (-len(text), text))
-        return tuple(longest_first), tuple(repositories)
+                for value in stated[name].children if name in stated else ():
+                    repositories.setdefault(value.text or "", value.position)
+        meaningless = {"", ".", "models"}
+        return {text: at for text, at in fragments.items() if text not in meaningless}, {
+            text: at for text, at in repositories.items() if text
+        }
 
     def _text(self, name: str) -> str | None:
         return self.fields[name].text if name in self.fields else None

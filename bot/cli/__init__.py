@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
 from bot import __version__
-from bot.cli.audit import audit_command
-from bot.cli.demo import demo_command
-from bot.cli.explain import explain_command
 from bot.cli.failure import Failure
-from bot.cli.flips import flips_command
-from bot.cli.inspect import inspect_group
-from bot.cli.learn import learn_command
-from bot.cli.resolve import resolve_command
-from bot.cli.review import review_command
+
+_COMMANDS = {
+    "audit": "bot.cli.audit:audit_command",
+    "demo": "bot.cli.demo:demo_command",
+    "explain": "bot.cli.explain:explain_command",
+    "flips": "bot.cli.flips:flips_command",
+    "inspect": "bot.cli.inspect:inspect_group",
+    "learn": "bot.cli.learn:learn_command",
+    "resolve": "bot.cli.resolve:resolve_command",
+    "review": "bot.cli.review:review_command",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Imports a command when it is asked for: an audit should not wait for what only a review needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="seamguard")
 def cli() -> None:
     """Resolves what the vLLM engines of a repository really do, and names the hazards in it."""
 
 
-for command in (
-    resolve_command,
-    audit_command,
-    review_command,
-    explain_command,
-    flips_command,
-    learn_command,
-    inspect_group,
-    demo_command,
-):
-    cli.add_command(command)
-
-
 def main() -> None:
     """Runs the command line; unreadable input ends it with status 2 and one sentence."""
+    # The process lives for one question and makes few cycles: collecting them costs more than it frees.
+    gc.set_threshold(100_000, 50, 50)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character still gets the rest
     try:
         cli.main(standalone_mode=True)
     except Failure as failure:

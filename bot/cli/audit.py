@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from bot.audit import Report, audit
-from bot.cli import text
 from bot.cli.failure import Failure
 from bot.cli.opening import opened
 from bot.cli.options import fail_on_option, format_option, rev_option
@@ -36,6 +35,8 @@ def audit_command(folder: Path, rev: str | None, only: tuple[str, ...], fail_on:
         for finding in report.findings:
             click.echo(annotation(finding))
     else:
+        from bot.cli import text
+
         text.print_report(report)
     if any(at_least(finding.level, fail_on) for finding in report.findings):
         raise SystemExit(1)

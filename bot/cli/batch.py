@@ -15,7 +15,8 @@ class BadRequest(Exception):
 
 def answers(lines: Iterable[str], answer: Answer) -> Iterator[str]:
     """The answers as JSON lines, in the order of the requests. A request that fails answers `{"id", "error"}`, and
-    the next one is answered all the same."""
+    the next one is answered all the same.
+    """
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield json.dumps(_one(line, number, answer), ensure_ascii=False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 import click
 
-from bot.cli import text
 from bot.cli.failure import Failure
 from bot.cli.opening import locate, opened
 from bot.cli.options import env_option, repo_option, rev_option, symbol_option
@@ -39,6 +39,10 @@ def explain_command(
         return
     if property_name is not None and property_name not in PROPERTIES:
         raise Failure(f"no property {property_name!r}; there are {', '.join(PROPERTIES)}")
+    if property_name is None and "/" not in subject and "." not in subject:
+        near = difflib.get_close_matches(subject, rules.ids, 1)
+        hint = f"did you mean {near[0]}?" if near else f"the rules are {', '.join(sorted(rules.ids))}"
+        raise Failure(f"no rule {subject!r}: {hint}")
     file, _, service = subject.partition(":")
     root, path = locate(file, repo)
     with opened(root, rev) as repository:
@@ -60,6 +64,8 @@ def _explain(service: ResolvedService, property_name: str | None) -> None:
             continue
         for name, value in world.engine.properties.items():
             if property_name in (None, name):
+                from bot.cli import text
+
                 text.print_chain(f"{service.name}: {name}", value, _links(world, value))
 
 

@@ -12,7 +12,10 @@ import click
 from bot.cli import inspect_compose, inspect_engine, inspect_hazards, inspect_shell
 from bot.cli.batch import Answer, BadRequest, answers
 from bot.cli.failure import Failure
+from bot.cli.opening import locate
 from bot.cli.options import batch_option, env_option, required
+from bot.compose import Documents, load_project
+from bot.repositories import DirectoryTree
 
 
 @click.group("inspect")
@@ -37,7 +40,17 @@ def _run(answer: Answer, request: Mapping[str, Any] | None, batch: IO[str] | Non
 @batch_option
 def compose(files: tuple[str, ...], env: dict[str, str], batch: IO[str] | None) -> None:
     """Docker Compose's resolved model of FILES, given in -f order."""
-    _run(inspect_compose.answer, None if batch else inspect_compose.request_for(files, env), batch)
+    if batch is not None:
+        _run(inspect_compose.answer, None, batch)
+        return
+    required(files[0] if files else None, "FILE")
+    located = [locate(file, None) for file in files]
+    root = located[0][0]
+    if any(other != root for other, _ in located):
+        raise Failure("the files lie in different repositories")
+    documents = Documents(DirectoryTree(root), str(root.resolve()))
+    project = load_project(documents, [path for _, path in located], env)
+    click.echo(json.dumps(inspect_compose.shown(project), indent=2, ensure_ascii=False))
 
 
 @inspect_group.command("shell")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.compose import Documents, load_project
+from bot.compose import Documents, Project, load_project
 from bot.tree import MemoryTree
 
 
@@ -27,6 +27,11 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         env_files=options.env_files,
         directory=options.directory,
     )
+    return shown(project)
+
+
+def shown(project: Project) -> dict[str, Any]:
+    """A project as the contract gives it: the services that would run, and why Docker Compose refuses the others."""
     services = {name: dict(service.config) for name, service in project.services.items() if service.active}
     errors = [
         {"message": error.message, "path": error.path, "line": error.line}

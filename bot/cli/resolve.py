@@ -9,7 +9,6 @@ from typing import IO, Any
 
 import click
 
-from bot.cli import text
 from bot.cli.batch import BadRequest, answers
 from bot.cli.failure import Failure
 from bot.cli.opening import locate, opened
@@ -55,6 +54,8 @@ def resolve_command(
     if output == "json":
         click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     else:
+        from bot.cli import text
+
         text.print_resolution(path, resolved, answer["errors"])
     if answer["errors"] and not resolved:
         raise SystemExit(2)
@@ -80,9 +81,7 @@ def _resolve(
     ]
 
 
-def _json(
-    repository: Repository, path: str, resolved: list[ResolvedService], env: Mapping[str, str]
-) -> dict[str, Any]:
+def _json(repository: Repository, path: str, resolved: list[ResolvedService], env: Mapping[str, str]) -> dict[str, Any]:
     errors = load_project(repository.documents, (path,), env).errors
     return resolution_json(path, resolved, errors, env)
 
@@ -103,15 +102,17 @@ class _Opened:
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """One request of the batch contract."""
-        file = request.get("file")
-        if not isinstance(file, str):
+        file = _text(request, "file")
+        if file is None:
             raise BadRequest("the request has no `file`")
+        repo, env, symbols = _text(request, "repo"), _assignments(request, "env"), _assignments(request, "symbols")
+        worlds = _text(request, "worlds") or "default"
+        if worlds not in ("default", "all"):
+            raise BadRequest(f"`worlds` is {worlds!r}; it can be default or all")
         try:
-            root, path = locate(file, Path(request["repo"]) if request.get("repo") else None)
-            repository = self._open(root, request.get("rev"))
-            env, symbols = dict(request.get("env") or {}), dict(request.get("symbols") or {})
-            worlds = str(request.get("worlds") or "default")
-            resolved = _resolve(repository, path, request.get("service"), env, symbols, worlds)
+            root, path = locate(file, Path(repo) if repo else None)
+            repository = self._open(root, _text(request, "rev"))
+            resolved = _resolve(repository, path, _text(request, "service"), env, symbols, worlds)
         except Failure as failure:
             raise BadRequest(str(failure)) from failure
         return _json(repository, path, resolved, env)
@@ -123,3 +124,17 @@ class _Opened:
             self._states[key] = (context, context.__enter__())
         repository: Repository = self._states[key][1]
         return repository
+
+
+def _text(request: Mapping[str, Any], key: str) -> str | None:
+    value = request.get(key)
+    if value is None or isinstance(value, str):
+        return value
+    raise BadRequest("the request has no `file`" if key == "file" else f"`{key}` is not a text")
+
+
+def _assignments(request: Mapping[str, Any], key: str) -> dict[str, str]:
+    value = request.get(key) or {}
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        raise BadRequest(f'`{key}` is not an object of texts, such as {{"NAME": "value"}}')
+    return value

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from bot.audit import Report, Unit, audit
-from bot.cli import text
 from bot.cli.failure import Failure
 from bot.cli.opening import opened
 from bot.cli.options import fail_on_option, format_option
@@ -37,6 +36,8 @@ def review_command(base: str, head: str, repo: Path, fail_on: str, output: str) 
     elif output == "markdown":
         click.echo(summary(outcome))
     else:
+        from bot.cli import text
+
         text.print_review(outcome)
     if any(at_least(finding.level, fail_on) for finding in outcome.introduced_or_worsened):
         raise SystemExit(1)

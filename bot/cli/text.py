@@ -8,17 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from bot.audit import Report
-from bot.engine import Property
+from bot.engine import Property, Value
 from bot.hazards import Finding
 from bot.provenance import Reason
 from bot.resolution import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.review import PropertyChange, Review
+from bot.worlds.model import Seam
 
 _STYLES = {"error": "bold red", "warning": "yellow", "notice": "cyan", "folded": "dim"}
 _LEVELS = ("error", "warning", "notice", "folded")
@@ -52,7 +51,9 @@ def _print_service(out: Console, path: str, service: ResolvedService) -> None:
 
 def _print_world(out: Console, world: EngineWorld) -> None:
     out.print(Text(_world_title(world), style="underline"))
-    out.print(f"  image   {world.pin.image or '(built from source)'}" + (f"  ({world.pin.why})" if world.pin.why else ""))
+    out.print(
+        f"  image   {world.pin.image or '(built from source)'}" + (f"  ({world.pin.why})" if world.pin.why else "")
+    )
     outcome = world.outcome
     if outcome is not None and outcome.argv is not None and outcome.program is not None:
         kind, argv = server(outcome)
@@ -69,7 +70,7 @@ def _print_world(out: Console, world: EngineWorld) -> None:
     if world.engine is not None:
         for error in world.engine.errors:
             out.print(Text(f"  refuses to start  {error.argument}: {error.message}", style="bold red"))
-        out.print(Padding(_properties(world.engine.properties), (0, 0, 0, 2)))
+        _print_columns(out, _properties(world.engine.properties))
 
 
 def _world_title(world: EngineWorld) -> str:
@@ -79,22 +80,35 @@ def _world_title(world: EngineWorld) -> str:
     return title + (", where " + ", ".join(f"{n} is {v}" for n, v in assumed.items()) if assumed else "")
 
 
-def _properties(properties: Mapping[str, Property]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+def _properties(properties: Mapping[str, Property]) -> Iterable[tuple[str | Text, ...]]:
     for name, value in properties.items():
         why = value.because[-1] if value.because else None
         shown = Text(show(value), style="" if value.certainty == "certain" else "dim")
-        table.add_row(name, shown, value.certainty, _reason(why) if why else "")
-    return table
+        yield name, shown, value.certainty, _reason(why) if why else ""
+
+
+def _print_columns(out: Console, rows: Iterable[tuple[str | Text, ...]]) -> None:
+    """Rows in columns as wide as their content; what does not fit on a terminal wraps."""
+    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    for row in cells:
+        line = Text("  ")
+        for cell, width in zip(row, widths, strict=True):
+            line.append_text(cell).append(" " * (width - len(cell) + 2))
+        line.rstrip()
+        out.print(line)
 
 
 def show(value: Property) -> str:
     """A property's value as a person writes it."""
-    if not value.known:
-        return "unknown"
-    if value.value is None:
-        return "none"
-    return {True: "on", False: "off"}[value.value] if isinstance(value.value, bool) else str(value.value)
+    return plain(value.value) if value.known else "unknown"
+
+
+def plain(value: Value) -> str:
+    """A value as a person writes it: on, off, none."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else str(value)
 
 
 def _reason(reason: Reason) -> str:
@@ -104,13 +118,14 @@ def _reason(reason: Reason) -> str:
 
 def _print_seams(out: Console, service: ResolvedService) -> None:
     out.print(Text("seams", style="underline"))
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    for seam in service.survey.seams:
-        values = " ".join(seam.values) or ("any text" if seam.open else "")
-        default = "" if seam.default is None else f"default {seam.default!r}"
-        note = "" if seam.forwarded else "DEAD: Compose never forwards it"
-        table.add_row(seam.name, seam.scope, default, values, note, str(seam.position))
-    out.print(Padding(table, (0, 0, 0, 2)))
+    _print_columns(out, (_seam(seam) for seam in service.survey.seams))
+
+
+def _seam(seam: Seam) -> tuple[str, ...]:
+    values = " ".join(seam.values) or ("any text" if seam.open else "")
+    default = "" if seam.default is None else f"default {seam.default!r}"
+    note = "" if seam.forwarded else "DEAD: Compose never forwards it"
+    return seam.name, seam.scope, default, values, note, str(seam.position)
 
 
 def print_report(report: Report) -> None:
@@ -129,7 +144,7 @@ def print_report(report: Report) -> None:
 
 
 def _counts(findings: Iterable[Finding]) -> str:
-    counts = Counter(finding.level for finding in findings)
+    counts: Counter[str] = Counter(finding.level for finding in findings)
     parts = [f"{counts[level]} {_plural(level, counts[level])}" for level in _LEVELS[:3] if counts[level]]
     folded = f" ({counts['folded']} folded)" if counts["folded"] else ""
     return (", ".join(parts) or "No findings") + folded
@@ -186,16 +201,14 @@ def print_review(review: Review) -> None:
         _print_findings(out, (after,))
     if review.property_changes:
         out.print(Text("\nproperties", style="underline"))
-        out.print(Padding(_changes(review.property_changes), (0, 0, 0, 2)))
+        _print_columns(out, (_change(change) for change in review.property_changes))
     out.print(f"\n{len(review.unchanged)} findings are as they were.")
 
 
-def _changes(changes: Iterable[PropertyChange]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    for change in changes:
-        note = "no changed line says so" if change.unmentioned else ""
-        table.add_row(change.slug or change.service, change.property, f"{change.before} → {change.after}", note, change.cause)
-    return table
+def _change(change: PropertyChange) -> tuple[str, ...]:
+    moved = f"{plain(change.before)} → {plain(change.after)}"
+    note = "no changed line says so" if change.unmentioned else ""
+    return change.slug or change.service, change.property, moved, note, change.cause
 
 
 def print_chain(title: str, value: Property, links: Mapping[Reason, str]) -> None:

@@ -30,8 +30,7 @@ def _list_of_one(value: Value, _owner: str) -> Value:
 
 def _dns(value: Value, owner: str) -> Value:
     items = _list_of_one(value, owner)
-    kept = [item for item in items if item != "" and item is not None] if isinstance(items, list) else items
-    return kept
+    return [item for item in items if item != "" and item is not None] if isinstance(items, list) else items
 
 
 def _depends_on(value: Value, _owner: str) -> Value:
@@ -88,7 +87,7 @@ def _build(value: Value, _owner: str) -> Value:
     build = dict(value)
     contexts = build.get("additional_contexts")
     if isinstance(contexts, list):
-        build["additional_contexts"] = dict(_split_pair(item) for item in contexts)
+        build["additional_contexts"] = dict([_split_pair(item) for item in contexts])
     if isinstance(build.get("secrets"), list):
         build["secrets"] = [_file_mount(item) for item in build["secrets"]]
     return build
@@ -154,7 +153,9 @@ def _reserved_devices(value: Value, owner: str) -> Value:
     if not isinstance(value, dict):
         return value
     resources = value.get("resources")
-    reservations = resources.get("reservations") if isinstance(resources, dict) else None
+    if not isinstance(resources, dict):
+        return value
+    reservations = resources.get("reservations")
     if not isinstance(reservations, dict) or "devices" not in reservations:
         return value
     devices = _devices(reservations["devices"], f"{owner}.deploy.resources.reservations.devices")

@@ -76,6 +76,7 @@ class Typed:
     names: tuple[str, ...]
 
     def failures(self, value: object, path: tuple[str, ...]) -> list[Failure]:
+        """What is wrong with the value at `path`."""
         return [] if not types_of(value).isdisjoint(self.names) else _type_failure(value, path, self.names)
 
 
@@ -86,6 +87,7 @@ class Matching:
     pattern: str
 
     def failures(self, value: object, path: tuple[str, ...]) -> list[Failure]:
+        """What is wrong with the value at `path`."""
         if not isinstance(value, str):
             return _type_failure(value, path, ("string",))
         return (
@@ -100,6 +102,7 @@ class OneWord:
     words: tuple[str, ...]
 
     def failures(self, value: object, path: tuple[str, ...]) -> list[Failure]:
+        """What is wrong with the value at `path`."""
         if not isinstance(value, str):
             return _type_failure(value, path, ("string",))
         if value in self.words:
@@ -116,6 +119,7 @@ class Between:
     most: int | None = None
 
     def failures(self, value: object, path: tuple[str, ...]) -> list[Failure]:
+        """What is wrong with the value at `path`."""
         if "integer" not in types_of(value):
             return _type_failure(value, path, ("integer",))
         assert isinstance(value, int | float)
@@ -134,6 +138,7 @@ class ListOf:
     distinct: bool = False
 
     def failures(self, value: object, path: tuple[str, ...]) -> list[Failure]:
+        """What is wrong with the value at `path`."""
         if not isinstance(value, list):
             return _type_failure(value, path, ("array",))
         found = [
@@ -171,6 +176,7 @@ class Fields:
     also: tuple[str, ...] = ()
 
     def failures(self, value: object, path: tuple[str, ...]) -> list[Failure]:
+        """What is wrong with the value at `path`."""
         if not isinstance(value, dict):
             allowed = ("object", *(("null",) if self.nullable else ()), *self.also)
             return [] if not types_of(value).isdisjoint(allowed) else _type_failure(value, path, allowed)
@@ -207,6 +213,7 @@ class Either:
     choices: tuple[Check, ...]
 
     def failures(self, value: object, path: tuple[str, ...]) -> list[Failure]:
+        """What is wrong with the value at `path`."""
         found: list[Failure] = []
         for choice in self.choices:
             failures = choice.failures(value, path)

@@ -6,8 +6,12 @@ quotes the command ends, and what follows is dropped without a word.
 
 from __future__ import annotations
 
+import re
+
 _SPACE = frozenset(" \t\r\n")
 _ENDS = frozenset(";&|<>")
+_SPECIAL = re.compile(r"[\\\"'`()$;&|<>]")
+_PLAIN_WORD = re.compile(r"[^ \t\r\n]+")
 
 
 class BadCommandLine(ValueError):
@@ -19,6 +23,8 @@ class BadCommandLine(ValueError):
 
 def split(line: str) -> list[tuple[str, int]]:
     """The words, each with the offset at which it begins. Raises `BadCommandLine`."""
+    if not _SPECIAL.search(line):
+        return [(word[0], word.start()) for word in _PLAIN_WORD.finditer(line)]
     return _Splitter(line).run()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from bot.compose.documents import Documents
 from bot.compose.faults import Fault
 from bot.compose.plan import Resolved
 from bot.compose.sections import Faults, Sections
@@ -20,9 +19,8 @@ def select(
     services: Mapping[str, Resolved], profiles: Sequence[str] | None, variables: Mapping[str, str]
 ) -> frozenset[str]:
     """The services that are enabled: those without a profile, and those of a selected one (`*` selects all)."""
-    if profiles is None:
-        profiles = variables.get("COMPOSE_PROFILES", "").split(",")
-    wanted = {name.strip() for name in profiles}
+    listed = variables.get("COMPOSE_PROFILES", "").split(",")
+    wanted = {name.strip() for name in listed} if profiles is None else set(profiles)
     return frozenset(
         name
         for name, service in services.items()
@@ -71,7 +69,6 @@ def _scale(service: Resolved, faults: Faults) -> None:
 
 
 def check_consistency(
-    documents: Documents,
     services: Mapping[str, Resolved],
     selected: frozenset[str],
     sections: Sections,
@@ -79,7 +76,6 @@ def check_consistency(
     faults: Faults,
 ) -> None:
     """Adds to `faults` what Compose refuses in the services that are enabled."""
-    del documents
     names: dict[str, str] = {}
     for name in sorted(selected):
         service = services[name]
@@ -147,8 +143,8 @@ def _check_container_name(service: Resolved, faults: Faults) -> None:
     replicas = service.config.get("deploy", {}).get("replicas")
     for field, count in (("scale", service.config.get("scale")), ("deploy.replicas", replicas)):
         if count is not None and count > 1:
-            message = f"services.{field}: can't set container_name and {service.name} as container name must be unique{_PROJECT}"
-            _add(faults, service, field.split(".")[0], message)
+            reason = f"can't set container_name and {service.name} as container name must be unique"
+            _add(faults, service, field.split(".")[0], f"services.{field}: {reason}{_PROJECT}")
             return
 
 

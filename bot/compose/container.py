@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bot.compose import dotenv
 from bot.compose.documents import Documents
 from bot.compose.faults import Fault
+from bot.compose.nodes import Text
 from bot.compose.plan import Resolved
 from bot.compose.scalars import go_text
 from bot.compose.values import Environment, Value, text_like
@@ -76,18 +77,22 @@ class Container:
                 words[name] = word(item) if isinstance(item, str) else self._stated(name, go_text(item))
                 continue
             passed[name] = found = self._variables.get(name)
-            words[name] = (
-                None if found is None else self._stated(name, found, f"{name} is passed on from the host: {found}")
-            )
+            words[name] = None if found is None else self._passed_on(name, found, item)
         return Declared(words, passed)
 
-    def _stated(self, name: str, text: str, reason: str | None = None) -> Word:
-        """A value whose place is that of its name."""
-        plan = self._resolved.plan
-        path, line = plan.line(("environment", name)) or plan.line(("environment",)) or plan.place
+    def _passed_on(self, name: str, value: str, item: Value) -> Word:
+        path, line = (item.scalar.source.path, item.scalar.line) if isinstance(item, Text) else self._place_of(name)
+        return Word(value, (Reason("compose", path, line, f"{name} is passed on from the host: {value}"),), (line,))
+
+    def _stated(self, name: str, text: str) -> Word:
+        """A number or boolean, whose place is that of its name."""
+        path, line = self._place_of(name)
         source = self._documents.text(path)
-        excerpt = source.excerpt(line) if source else ""
-        return Word(text, (Reason("compose", path, line, reason or excerpt),), (line,))
+        return Word(text, (Reason("compose", path, line, source.excerpt(line) if source else ""),), (line,))
+
+    def _place_of(self, name: str) -> tuple[str, int]:
+        plan = self._resolved.plan
+        return plan.line(("environment", name)) or plan.line(("environment",)) or plan.place
 
     def _check(self, name: str) -> None:
         if name.endswith((" ", "\t")):

@@ -1,7 +1,7 @@
 """Environment files: Docker Compose's own dialect.
 
-Double quotes take escapes and variables, single quotes take neither, an unquoted value ends at ` #`; `export` in front and
-`:` for `=` are allowed, and a name alone takes its value from the environment.
+Double quotes take escapes and variables, single quotes take neither, an unquoted value ends at ` #`; `export` in front
+and `:` for `=` are allowed, and a name alone takes its value from the environment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bot.compose.template import InvalidTemplate, MissingVariable, Template, com
 
 Lookup = Callable[[str], str | None]
 
-_EXPORT = re.compile(r"export\s+")
+_EXPORT = re.compile(r"export(?=[\t\n\f\r ])")
 _SPACE = "\t\v\f\r \u0085\u00a0"
 _ANY_SPACE = (
     _SPACE + "\n\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -51,7 +51,8 @@ class _Values(dict[str, str]):
         self._lookup = lookup
         self._above = above
 
-    def get(self, key: str, default: object = None) -> str | None:  # type: ignore[override]
+    def get(self, key: str, default: object = None) -> str | None:  # type: ignore[override]  # noqa: ARG002
+        """What the environment has for a name, else what the file has."""
         found = self._lookup(key)
         return self._above.get(key) if found is None else found
 
@@ -144,7 +145,7 @@ class _Parser:
             raise BadEnvironmentFile(message, text.count("\n", 0, start) + 1)
         if start == len(text):
             raise BadEnvironmentFile("zero length string")
-        # A name alone in the last line, without a line end: Compose reads it as an empty name with the text as its value.
+        # A name alone in a last line without an end: Compose reads an empty name, with the text as its value.
         return "", False
 
     def _value(self) -> str:

@@ -70,6 +70,7 @@ class QuestionScopes:
         self._known: dict[Scope, Environment] = {Scope(): environment}
 
     def of(self, scope: Scope) -> Environment:
+        """The variables that a scope sees. Raises `Fault` when an environment file cannot be read."""
         found = self._known.get(scope)
         if found is None:
             outer = self.of(Scope(scope.files[:-1]))

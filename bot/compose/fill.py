@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bot.compose.casts import Cast
 from bot.compose.faults import Fault
 from bot.compose.model import ErrorKind, VariableRead
-from bot.compose.nodes import Node, Path, Scalar, Sequence
+from bot.compose.nodes import Node, Path, Pieces, Scalar, Sequence
 from bot.compose.template import InvalidTemplate, MissingVariable, Template, Variable
 from bot.compose.values import Environment, Value, text_of
 from bot.provenance import Position, Reason
@@ -127,14 +127,24 @@ def reads(node: Node, path: Path) -> list[VariableRead]:
     found: list[VariableRead] = []
     for scalar, where in scalars(node, path):
         assert scalar.template is not None
-        field = ".".join(where)
+        field = ".".join(_named(scalar, where))
+        pieces = scalar.pieces(str(scalar.value))
         for variable in scalar.template.variables:
-            position = _position(scalar, variable.offset)
+            position = _position(scalar, variable.offset, pieces)
             found.append(VariableRead(variable.name, variable.operator, variable.argument, field, position))
     return found
 
 
-def _position(scalar: Scalar, offset: int) -> Position:
+def _named(scalar: Scalar, where: Path) -> Path:
+    """The path of a value; an entry `NAME=value` of a list of variables goes by its name, as in a mapping."""
+    if len(where) == 2 and where[0] == "environment" and where[1].isdigit():
+        return (where[0], str(scalar.value).partition("=")[0])
+    return where
+
+
+def _position(scalar: Scalar, offset: int, pieces: Pieces | None) -> Position:
+    if pieces is not None and (own := pieces.line_at(offset)) != scalar.line:
+        return Position(scalar.source.path, own)
     text = str(scalar.value)
     before = text.count("\n", 0, offset)
     lines = scalar.lines(text)

@@ -71,14 +71,17 @@ class Declared:
 
     @property
     def file(self) -> str:
+        """The file that has the last word."""
         return self.node.source.path
 
     def fields(self) -> Iterator[str]:
+        """The fields that it may have, some perhaps twice."""
         if self.base:
             yield from self.base.fields()
         yield from self.node.entries
 
     def nodes(self, name: str) -> Iterator[tuple[Node, Scope]]:
+        """The nodes that the field is made of."""
         if self.base:
             yield from self.base.nodes(name)
         node = self.node.entries.get(name)
@@ -86,6 +89,7 @@ class Declared:
             yield node, self.scope
 
     def value(self, name: str, scopes: Scopes) -> Value:
+        """The value of the field, or `MISSING`. Raises `Fault`."""
         node = self.node.entries.get(name)
         own = MISSING
         if node is not None:
@@ -113,21 +117,25 @@ class Loaded:
 
     @property
     def file(self) -> str:
+        """The file that has the last word."""
         return self.documents[-1].file
 
     def fields(self) -> Iterator[str]:
+        """The fields that it may have, some perhaps twice."""
         if self.base:
             yield from self.base.fields()
         for document in self.documents:
             yield from document.fields()
 
     def nodes(self, name: str) -> Iterator[tuple[Node, Scope]]:
+        """The nodes that the field is made of."""
         if self.base:
             yield from self.base.nodes(name)
         for document in self.documents:
             yield from document.nodes(name)
 
     def value(self, name: str, scopes: Scopes) -> Value:
+        """The value of the field, or `MISSING`. Raises `Fault`."""
         owner = f"services.{self.owner}"
         state = MISSING
         for document in self.documents:

@@ -18,6 +18,7 @@ class SourceText:
 
     @property
     def lines(self) -> list[str]:
+        """The lines, without their ends."""
         if self._lines is None:
             self._lines = self.text.split("\n")
         return self._lines
@@ -33,7 +34,7 @@ class SourceText:
         """The file line of each line of `value`, a scalar of this style that stands at lines `start` to `end`."""
         count = value.count("\n") + 1
         if style == "|":
-            return tuple(range(start + 1, start + 1 + count))
+            return tuple(min(line, max(start + 1, end)) for line in range(start + 1, start + 1 + count))
         if count == 1:
             first = start + 1 if style == ">" else start
             return (first,)

@@ -71,8 +71,9 @@ class Service:
     `entrypoint` and `command` are None when unset (the image's own are used) and empty when cleared.
     `environment` maps to None for a variable that is passed through and not set on the host (it will not exist
     in the container). `forwarded` are the names that a host value reaches through a bare `- NAME` or `env_file`.
-    `active` is False when no selected profile enables the service. `reads` are the host variables that the
-    interpolation of this service asked for, in the order of the file, whether they were set or not.
+    `env_files` are the paths of its `env_file:`, those that are optional and not there included; none are read for a
+    service that is not active. `active` is False when no selected profile enables the service. `reads` are the host
+    variables that the interpolation of this service asked for, in the order of the file, whether they were set or not.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Service:
     profiles: tuple[str, ...] = ()
     active: bool = True
     forwarded: frozenset[str] = frozenset()
+    env_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

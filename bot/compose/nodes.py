@@ -1,12 +1,14 @@
 """YAML with positions: what a compose file says, before anything is filled in.
 
-A file becomes a tree of `Scalar`, `Sequence` and `Mapping`. Anchors, aliases and merge keys are resolved here, in the way
-in which Docker Compose reads them; `!reset` and `!override` are noted with their paths. A tree never changes: aliases
+A file becomes a tree of `Scalar`, `Sequence` and `Mapping`. Anchors, aliases and merge keys are resolved in the way in
+which Docker Compose reads them; `!reset` and `!override` are noted with their paths. A tree never changes: aliases
 share their target.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from bot.compose.lines import SourceText
@@ -24,6 +26,21 @@ class Text(str):
 
     scalar: Scalar
     notes: tuple[Reason, ...]
+
+
+_PIECE = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The blank-separated pieces of a value: where each begins, and the file line on which it is written."""
+
+    starts: list[int]
+    lines: list[int]
+
+    def line_at(self, offset: int) -> int:
+        """The line of the piece at an offset of the value (of the first, before it)."""
+        return self.lines[max(bisect_right(self.starts, offset) - 1, 0)]
 
 
 @dataclass(slots=True, eq=False)
@@ -45,11 +62,27 @@ class Scalar:
 
     @property
     def position(self) -> Position:
+        """Where it begins."""
         return Position(self.source.path, self.line, self.column)
 
     def lines(self, text: str) -> tuple[int, ...]:
         """The file line of each line of the scalar's value `text`."""
         return self.source.value_lines(self.style, self.line, self.end_line, text)
+
+    def pieces(self, text: str) -> Pieces | None:
+        """The lines of a value's pieces, when its line ends were folded into spaces.
+
+        None where that cannot be told: variables or escapes made more or fewer pieces than are written.
+        """
+        if self.end_line <= self.line or "\n" in text.rstrip("\n"):
+            return None
+        rows = self.source.lines[self.line - 1 : self.end_line]
+        rows[0] = "" if self.style == ">" else rows[0][self.column - 1 :]
+        starts = [found.start() for found in _PIECE.finditer(text)]
+        lines = [line for line, row in enumerate(rows, self.line) for _ in row.split()]
+        # A block's last row is the first that no longer belongs to it.
+        written = (len(lines) - len(rows[-1].split()), len(lines)) if self.style == ">" else (len(lines),)
+        return Pieces(starts, lines) if starts and len(starts) in written else None
 
 
 @dataclass(slots=True, eq=False)

@@ -12,6 +12,9 @@ _PORT = re.compile("[0-9]{1,20}")
 _PROTOCOLS = frozenset({"tcp", "udp", "sctp"})
 _MOST = 65535
 
+MAX_PORTS = 2 * 65_536
+"""Ports of one service: every port of two protocols. Ranges make many of few characters."""
+
 
 def parse_port(spec: str) -> list[dict[str, Value]]:
     """The ports that `[ip:][host:]container[/protocol]` publishes, in the order of their names. Raises `Fault`."""
@@ -76,6 +79,8 @@ def canonical_ports(value: Value, path: str) -> Value:
         return value
     ports: list[Value] = []
     for item in value:
+        if len(ports) > MAX_PORTS:
+            raise Fault("too-large", f"{path}: more than {MAX_PORTS} ports", field=tuple(path.split(".")))
         if isinstance(item, str):
             ports += parse_port(item)
         elif isinstance(item, dict):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bot.compose.builder import Builder
 from bot.compose.casts import NO_CAST
 from bot.compose.consistency import check_consistency, normalize, select
 from bot.compose.documents import Documents
@@ -19,7 +20,7 @@ from bot.compose.plan import Plan, Resolved
 from bot.compose.scalars import go_quoted
 from bot.compose.sections import resolve_sections
 from bot.compose.services import build_service
-from bot.compose.structure import Builder, Structure
+from bot.compose.structure import Structure
 
 MAX_STRUCTURES = 64
 """Structures that are kept of one set of files: one, unless variables decide what is extended or included."""
@@ -56,7 +57,7 @@ def load_project(
         variables = dict(environment)
     chosen = list(files) or _files_from_environment(documents, place, variables, faults)
     if not chosen:
-        return _project(documents, place, {}, [*faults, (_nothing_found(), None)], read, "")
+        return _project(place, {}, [*faults, (_nothing_found(), None)], read, "")
     return _resolve(documents, tuple(chosen), place, variables, profiles, faults, read)
 
 
@@ -110,7 +111,7 @@ def _resolve(
     sections = resolve_sections(structure, scopes, documents, faults)
     selected = select(resolved, profiles, variables)
     normalize(resolved, faults)
-    check_consistency(documents, resolved, selected, sections, structure, faults)
+    check_consistency(resolved, selected, sections, structure, faults)
     services: dict[str, Service] = {}
     for service, answer in resolved.items():
         try:
@@ -122,7 +123,7 @@ def _resolve(
     if not structure.services and not faults:
         faults.append((Fault("no-services", "no services", path=files[0], line=None), None))
     read.update(structure.files)
-    return _project(documents, place, services, faults, read, name)
+    return _project(place, services, faults, read, name)
 
 
 def _structure(
@@ -208,7 +209,6 @@ def normal_name(name: str) -> str:
 
 
 def _project(
-    documents: Documents,
     place: str,
     services: Mapping[str, Service],
     faults: list[tuple[Fault, str | None]],

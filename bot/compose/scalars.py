@@ -122,7 +122,8 @@ def _is_date(text: str) -> bool:
         datetime.date(
             int(found["year"]) or 4, int(found["month"]), int(found["day"])
         )  # Go knows a year 0, and it leaps
-        datetime.time(*map(int, (found["time"] or found["local"] or "0").split(":")))
+        hour, minute, second = map(int, (found["time"] or found["local"] or "0:0:0").split(":"))
+        datetime.time(hour, minute, second)
     except ValueError:
         return False
     return True

@@ -41,7 +41,13 @@ _FILES = ListOf(Either((TEXT, _fields(source=TEXT, target=TEXT, uid=TEXT, gid=TE
 _HOOK = _fields(("command",), command=_COMMAND, user=TEXT, privileged=FLAG, working_dir=TEXT, environment=_PAIRS)
 _RATE = Fields({"path": TEXT, "rate": INTEGER})
 _WEIGHT = Fields({"path": TEXT, "weight": INTEGER})
-_DEVICE = {"capabilities": _DISTINCT, "count": INTEGER, "device_ids": _DISTINCT, "driver": TEXT, "options": _PAIRS}
+_DEVICE: dict[str, Check] = {
+    "capabilities": _DISTINCT,
+    "count": INTEGER,
+    "device_ids": _DISTINCT,
+    "driver": TEXT,
+    "options": _PAIRS,
+}
 
 _BUILD = _fields(
     context=TEXT,
@@ -93,7 +99,7 @@ _DEPLOY = _fields(
             cpus=NUMBER,
             memory=TEXT,
             generic_resources=ListOf(_fields(discrete_resource_spec=_fields(kind=TEXT, value=NUMBER))),
-            devices=ListOf(_fields(("capabilities",), **_DEVICE)),
+            devices=ListOf(Fields(_DEVICE, _EXTENSION, ("capabilities",))),
         ),
     ),
     restart_policy=_fields(condition=TEXT, delay=TEXT, max_attempts=INTEGER, window=TEXT),

@@ -10,7 +10,7 @@ from bot.compose.layers import Scope, Scopes
 from bot.compose.model import Mount, Service
 from bot.compose.nodes import Text
 from bot.compose.plan import Answer, Resolved
-from bot.compose.values import Value
+from bot.compose.values import Environment, Value
 from bot.compose.words import command, word
 from bot.provenance import Position, Word
 from bot.tree import OutsideTree, join
@@ -29,6 +29,10 @@ def build_service(
     config = resolved.config
     if environment:
         config["environment"] = {name: None if item is None else item.text for name, item in environment.items()}
+    passed = _passed_to_build(resolved, scopes.of(Scope()))
+    if passed:
+        build = config["build"]
+        config["build"] = {**build, "args": {**build.get("args", {}), **passed}}
     labels = container.labels() if active else {}
     if labels:
         config["labels"] = {**labels, **config.get("labels", {})}
@@ -46,8 +50,20 @@ def build_service(
         profiles=tuple(config.get("profiles", ())),
         active=active,
         forwarded=forwarded,
+        env_files=tuple(read),
     )
     return service, read
+
+
+def _passed_to_build(resolved: Resolved, variables: Environment) -> dict[str, str]:
+    """The build arguments that are bare names, with what the host has for them."""
+    build = resolved.value("build")
+    args = build.get("args") if isinstance(build, dict) else None
+    if isinstance(args, dict):
+        bare = [name for name, value in args.items() if value is None]
+    else:
+        bare = [item for item in args or () if "=" not in item]
+    return {name: variables[name] for name in bare if name in variables}
 
 
 def _command(answer: Answer | None) -> tuple[Word, ...] | None:

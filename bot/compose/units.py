@@ -89,9 +89,9 @@ def parse_size(text: str) -> int:
     if value < 0:
         raise ValueError(f"invalid size: '{text}'")
     if not suffix:
-        return int(value)
+        return int(value) if value <= _LIMIT else -_LIMIT - 1
     match = _SUFFIX.fullmatch(suffix)
     if not match or (match["power"] in ("", "b") and len(suffix) > 1):
         raise ValueError(f"invalid suffix: '{suffix}'")
-    size = int(value * 1024 ** _POWERS.index(match["power"] or "b"))
-    return size if size <= _LIMIT else -_LIMIT - 1
+    size = value * 1024 ** _POWERS.index(match["power"] or "b")
+    return int(size) if size <= _LIMIT else -_LIMIT - 1  # as Go converts a float that is too large

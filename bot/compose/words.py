@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from bot.compose.command_line import split
 from bot.compose.nodes import Scalar, Text
-from bot.compose.values import Value
+from bot.compose.values import Value, text_of
 from bot.provenance import Reason, Word
 
 
@@ -24,8 +26,8 @@ def _make(text: Text, scalar: Scalar, line: int, lines: tuple[int, ...] | None =
     if lines is None:
         lines = scalar.lines(text) if "\n" in text or scalar.style in ("|", ">") else (line,)
     source = scalar.source
-    shown = lines[0] if scalar.style in ("|", ">") else line
-    reason = Reason("compose", source.path, line, source.excerpt(shown))
+    first = lines[0] if scalar.style in ("|", ">") else line
+    reason = Reason("compose", source.path, first, source.excerpt(first))
     return Word(str(text), (reason, *text.notes), lines)
 
 
@@ -36,11 +38,16 @@ def command(value: Value, printed: list[str] | None) -> tuple[Word, ...] | None:
     if not isinstance(value, Text):
         return tuple([word(item) for item in printed])
     lines = value.scalar.lines(value)
+    pieces = value.scalar.pieces(value)
+    breaks = [offset for offset, character in enumerate(value) if character == "\n"] if "\n" in value else []
     words: list[Word] = []
     for text, offset in split(value):
-        made = Text(text)
-        made.scalar, made.notes = value.scalar, value.notes
-        line = lines[min(value.count("\n", 0, offset), len(lines) - 1)]
-        inner = lines[value.count("\n", 0, offset) :][: text.count("\n") + 1]
-        words.append(_make(made, value.scalar, line, inner or (line,)))
+        made = text_of(text, value.scalar, value.notes)
+        if pieces is not None:
+            line = pieces.line_at(offset)
+            words.append(_make(made, value.scalar, line, (line,) * (text.count("\n") + 1)))
+            continue
+        first = min(bisect_left(breaks, offset), len(lines) - 1)
+        inner = lines[first : first + text.count("\n") + 1]
+        words.append(_make(made, value.scalar, lines[first], inner))
     return tuple(words)

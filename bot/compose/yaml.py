@@ -38,20 +38,23 @@ _MERGE = "<<"
 
 def read_documents(source: SourceText, shown: str) -> list[Document]:
     """The documents of a file that are not empty. Raises `Fault` with the line. `shown` is its path in messages."""
+    builder = _Builder(source, shown)
     try:
         loader = _Loader(source.text)
         try:
-            return _Builder(source, shown).build(loader)
+            return builder.build(loader)
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        raise _syntax_fault(source.path, error) from None
+        # Compose reads the first document once before, to find the project's name.
+        where = f"failed to parse {shown}: " if builder.documents else ""
+        raise _syntax_fault(source.path, error, where) from None
     except (yaml.YAMLError, UnicodeError) as error:
         reason = getattr(error, "reason", None) or "control characters are not allowed"
         raise Fault("not-yaml", f"yaml: {reason}", path=source.path, line=_bad_line(source.text)) from None
 
 
-def _syntax_fault(path: str, error: yaml.MarkedYAMLError) -> Fault:
+def _syntax_fault(path: str, error: yaml.MarkedYAMLError, prefix: str) -> Fault:
     """Compose's message has the line of the context, counted from 0 for what its parser (not its scanner) finds."""
     scanner = isinstance(error, yaml.scanner.ScannerError)
     number = 0
@@ -62,7 +65,7 @@ def _syntax_fault(path: str, error: yaml.MarkedYAMLError) -> Fault:
     where = f"line {number}: " if number else ""
     problem = error.problem or "unknown problem parsing YAML content"
     line = error.problem_mark.line + 1 if error.problem_mark else None
-    return Fault("not-yaml", f"yaml: {where}{problem}", path=path, line=line)
+    return Fault("not-yaml", f"{prefix}yaml: {where}{problem}", path=path, line=line)
 
 
 def _bad_line(text: str) -> int | None:
@@ -89,15 +92,17 @@ class _Builder:
     """Builds the trees of one file."""
 
     def __init__(self, source: SourceText, shown: str) -> None:
+        self.documents: list[Document] = []
         self._source = source
         self._shown = shown
         self._anchors: dict[str, Node | None] = {}
         self._tags: dict[int, str] = {}
         self._tagged: list[Node] = []
+        self._reset_before_merge: dict[int, list[str]] = {}
         self._odd_keys: list[tuple[str, int]] = []
 
     def build(self, loader: Any) -> list[Document]:
-        documents: list[Document] = []
+        """The documents behind the events of `loader`. Raises `Fault`."""
         stack: list[_Open] = []
         root: Node | None = None
         while loader.check_event():
@@ -116,13 +121,13 @@ class _Builder:
                 if kind is DocumentStartEvent:
                     self._anchors, root = {}, None
                 elif kind is DocumentEndEvent and root is not None and not _is_empty(root):
-                    documents.append(self._finish(root))
+                    self.documents.append(self._finish(root))
                 continue
             if stack:
                 stack[-1].entries.append(node)
             else:
                 root = node
-        return documents
+        return self.documents
 
     def _open(self, event: Any, is_mapping: bool, stack: list[_Open]) -> None:
         line = event.start_mark.line + 1
@@ -143,10 +148,7 @@ class _Builder:
 
     def _close(self, opened: _Open) -> Node:
         node: Node
-        if opened.is_mapping:
-            node = self._mapping(opened)
-        else:
-            node = Sequence(opened.entries, self._source, opened.line)
+        node = self._mapping(opened) if opened.is_mapping else Sequence(opened.entries, self._source, opened.line)
         return self._register(node, opened.anchor, opened.tag)
 
     def _register(self, node: Node, anchor: str | None, tag: str | None) -> Node:
@@ -176,9 +178,16 @@ class _Builder:
                 merged = value
             else:
                 entries[name] = value
+        mapping = Mapping(entries, lines, self._source, opened.line)
         if merged is not None:
+            # What is reset here is dropped before the merge: the merged value shows again.
+            reset = [name for name, value in entries.items() if self._tags.get(id(value)) == "!reset"]
+            for name in reset:
+                del entries[name]
             self._merge(entries, lines, merged)
-        return Mapping(entries, lines, self._source, opened.line)
+            if reset:
+                self._reset_before_merge[id(mapping)] = reset
+        return mapping
 
     def _key(self, key: Node) -> str:
         if not isinstance(key, Scalar):
@@ -267,6 +276,7 @@ class _Builder:
                 if not self._drops(item, (*path, str(index)), cleared)
             ]
             return Sequence(kept, node.source, node.line)
+        cleared += [(*path, name) for name in self._reset_before_merge.get(id(node), ())]
         entries = {
             name: self._clean(value, (*path, name), cleared, count)
             for name, value in node.entries.items()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bot.engine.model import Property
 from bot.hazards.finding import Verdict, finding_of
 from bot.hazards.logic import View
-from bot.hazards.model import Finding, Situation, Status, Subject
+from bot.hazards.model import Finding, Level, Situation, Status, Subject
 from bot.hazards.releases import Truth
 from bot.hazards.rule import Rule, Rules
 from bot.hazards.ruling import Ruling, State, rule_on
@@ -39,10 +39,13 @@ class _Others:
     """What the rules about properties make of the subject, for those that weigh themselves by it."""
 
     rules: Rules
-    statuses: dict[str, Status] = field(default_factory=dict)
+    found: dict[str, Finding] = field(default_factory=dict)
 
     def status(self, rule: str) -> Status | None:
-        return self.statuses.get(rule)
+        return self.found[rule].status if rule in self.found else None
+
+    def level(self, rule: str) -> Level | None:
+        return self.found[rule].level if rule in self.found else None
 
     def depends_on(self, situation: Situation, setting: str) -> Truth:
         """A rule hangs on a setting when it is undecided without the properties that the setting decides."""
@@ -83,12 +86,11 @@ def evaluate(rules: Rules, subject: Subject) -> tuple[Finding, ...]:
     if not worlds.groups:
         return ()
     others = _Others(rules)
-    findings = []
     for rule in rules.over_properties:
         verdict = _verdict([[rule_on(rule, view) for view in group] for group in worlds.groups])
         if verdict is not None:
-            others.statuses[rule.id] = verdict.status
-            findings.append(finding_of(rules, rule, subject, verdict))
+            others.found[rule.id] = finding_of(rules, rule, subject, verdict)
+    findings = [*others.found.values()]
     for rule in rules.over_observations:
         findings += [finding_of(rules, rule, subject, verdict) for verdict in _observed(rule, worlds, others)]
     wanted = findings if rules.reported is None else [found for found in findings if found.rule in rules.reported]

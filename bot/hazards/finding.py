@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +10,22 @@ from typing import Any
 from bot.engine.model import Property
 from bot.hazards.grading import Graded, grade, level, rule_level
 from bot.hazards.logic import View
-from bot.hazards.model import Finding, Level, Status, Subject
-from bot.hazards.questions import FixTest
+from bot.hazards.model import Finding, Level, Status, Subject, World
+from bot.hazards.questions import FixTest, asked_releases
 from bot.hazards.rule import Mitigation, Remedy, Rule, Rules
 from bot.hazards.ruling import State, rule_on
 from bot.provenance import Reason
 
 MAX_CHAIN = 40
 """Links shown of a finding's provenance: more than a screen helps nobody."""
+
+_CONDITION = re.compile(
+    r"(?:if|elif|while|until)\b(?:.*\b(?:then|do)(?:\s+#.*)?$|(?!.*\b(?:then|do)\b))|case\b.*\bin$|[^()]*\)$"
+)
+"""A line of a script that decides and does nothing else: `if …; then`, `case … in`, `on|true)`."""
+
+_EXCLUSION = " is none of "
+"""In a reason that only says what is not the case: true, and of no help to a reader."""
 
 UNKNOWN_PROPERTY = Property(None, "unknown", ())
 
@@ -32,6 +41,12 @@ class Verdict:
     view: View
     mitigation: Mitigation | None = None
     forked: bool = False
+
+    @property
+    def world(self) -> World:
+        """The world to report. What its forks assume does not matter to a verdict that all of them share."""
+        found = self.view.situation.world
+        return World(found.environment) if self.status in ("active", "reachable") else found
 
 
 def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> Finding:
@@ -52,7 +67,7 @@ def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> 
         service=subject.service,
         slug=subject.slugs[0] if subject.slugs else None,
         cause=view.observation.cause if view.observation else "",
-        world=view.situation.world,
+        world=verdict.world,
         properties={name: view.properties.get(name, UNKNOWN_PROPERTY) for name in rule.properties},
         chain=_chain(rule, view),
         message=_message(rule, verdict, graded, values),
@@ -83,10 +98,20 @@ def _values(subject: Subject, view: View) -> dict[str, Any]:
     }
     values |= {"service": subject.service, "file": subject.path, "slug": subject.slugs[0] if subject.slugs else None}
     values |= {"image": situation.pin.image or "(no image)", "world": assignment(situation.world.environment)}
-    values["release"] = view.releases[0] if len(view.releases) == 1 else "the pinned release"
+    values["variables"] = " and ".join(situation.world.environment)
+    values["release"] = situation.pin.release or _range(view.releases)
+    values["asked"] = _range(asked_releases(view))
     if view.observation:
+        values |= _parts_of_argument(view.observation.fields)
         values |= view.observation.fields
     return values
+
+
+def _parts_of_argument(fields: Mapping[str, Any]) -> dict[str, str]:
+    """`--flag value`, `--flag=value` and `NAME=value` in parts: a sentence about a flag seldom wants its value."""
+    flag, _, value = " ".join(str(fields.get("argument", "")).split()).partition(" ")
+    name, _, assigned = flag.partition("=")
+    return {"flag": name, "value": assigned or value}
 
 
 def assignment(environment: Mapping[str, str]) -> str:
@@ -99,6 +124,14 @@ def _quoted(value: str) -> str:
     return value if plain else "'" + value.replace("'", "'\\''") + "'"
 
 
+def _range(releases: tuple[str, ...]) -> str:
+    """A release, or the first and the last of several."""
+    if not releases:
+        return "the pinned release"
+    first, last = releases[0], releases[-1]
+    return first if first == last else f"{first} to {last}"
+
+
 def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, Any]) -> str:
     said = next(case.text for case in rule.messages if case.when.decide(verdict.view) is True).fill(values)
     if verdict.mitigation is not None:
@@ -108,7 +141,7 @@ def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, 
             f"It depends on what only the running container knows: {said}" if verdict.forked else f"Undecided: {said}"
         )
     if graded.grade == "contested":
-        return f"{said} Contested: {graded.sentence}"
+        return f"{said} This is contested: it was measured one way and the other."
     return said
 
 
@@ -179,14 +212,27 @@ def _line(rule: Rule, subject: Subject, view: View) -> int:
         return position.line if position.path == subject.path else subject.position.line
     for name in rule.properties:
         found = view.properties.get(name)
-        for reason in found.because if found and found.known else ():
-            if reason.path == subject.path and reason.line is not None and reason.kind in ("compose", "shell"):
-                return reason.line
+        line = _cause(found.because, subject.path) if found and found.known else None
+        if line is not None:
+            return line
     return subject.position.line
 
 
+def _cause(because: Iterable[Reason], path: str) -> int | None:
+    """The line of the file that gives a value. A condition above it only lets the value through."""
+    here = [
+        (reason.line, reason.text)
+        for reason in because
+        if reason.path == path and reason.line is not None and reason.kind in ("compose", "shell")
+    ]
+    conditions = {line for line, text in here if _CONDITION.match(text)}
+    return next((line for line, _ in here if line not in conditions), here[0][0] if here else None)
+
+
 def _chain(rule: Rule, view: View) -> tuple[Reason, ...]:
-    return tuple(dict.fromkeys(_links(rule, view)))[:MAX_CHAIN]
+    """What has a place comes first, in the order of the predicate; then what is assumed, exclusions last."""
+    links = dict.fromkeys(_links(rule, view))
+    return tuple(sorted(links, key=lambda reason: (not reason.path, _EXCLUSION in reason.text)))[:MAX_CHAIN]
 
 
 def _links(rule: Rule, view: View) -> Iterator[Reason]:
@@ -195,7 +241,7 @@ def _links(rule: Rule, view: View) -> Iterator[Reason]:
     for name in rule.properties:
         found = view.properties.get(name)
         if found is not None:
-            yield from found.because
+            yield from (reason for reason in found.because if found.known or name not in reason.text)
     if rule.when.asks_release or any(mitigation.when.asks_release for mitigation in rule.mitigations):
         yield from view.situation.pin.because
     references = frozenset(_fixes(rule))

@@ -11,6 +11,7 @@ import yaml
 
 from bot.hazards.logic import Vocabulary
 from bot.hazards.predicates import (
+    PROPERTY_NAMES,
     MisreadError,
     Trail,
     did_you_mean,
@@ -117,12 +118,15 @@ def _check_names(rules: tuple[Rule, ...], files: list[Path]) -> None:
 
 def _vocabulary(data: Any, _path: str) -> Vocabulary:
     content = mapping(data, ())
-    only_keys(content, frozenset({"sets", "settings"}), ())
+    only_keys(content, frozenset({"sets", "settings", "questions"}), ())
     sets = mapping(content.get("sets", {}), ("sets",))
     settings = mapping(content.get("settings", {}), ("settings",))
+    questions = mapping(content.get("questions", {}), ("questions",))
+    only_keys(questions, PROPERTY_NAMES, ("questions",))
     return Vocabulary(
         {name: _members(item, ("sets", name)) for name, item in sets.items()},
         {name: texts(item, ("settings", name)) for name, item in settings.items()},
+        {name: text(item, ("questions", name)) for name, item in questions.items()},
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from bot.engine.model import Property, Value
-from bot.hazards.model import Observation, Situation, Status
+from bot.hazards.model import Level, Observation, Situation, Status
 from bot.hazards.releases import Truth, Upstream, agreed
 
 
@@ -21,6 +21,9 @@ class Others(Protocol):
 
     def status(self, rule: str) -> Status | None:
         """The worst status of the rule's findings on this service; None without a finding."""
+
+    def level(self, rule: str) -> Level | None:
+        """The level of the rule's finding on this service; None without a finding."""
 
     def depends_on(self, situation: Situation, setting: str) -> Truth:
         """Whether some rule's truth in `situation` hangs on what `setting` decides."""
@@ -207,6 +210,19 @@ class Not(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class Decided(Predicate):
+    """Whether the part can be answered at all. Never itself unknown: for words, not for what makes a hazard."""
+
+    part: Predicate
+
+    def _holds(self, view: View) -> Truth:
+        return self.part.decide(view) is not None
+
+    def _leaves(self) -> Iterator[Predicate]:
+        yield from self.part._leaves()
+
+
+@dataclass(frozen=True, slots=True)
 class Always(Predicate):
     """True: of a rule that fires wherever its observation was made."""
 
@@ -219,7 +235,10 @@ class Always(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Words that rules share: named sets of values, and the properties that a setting decides."""
+    """Words that rules share: named sets of values, the properties that a setting decides, and what a person would
+    ask to learn a property.
+    """
 
     sets: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    questions: Mapping[str, str] = field(default_factory=dict)

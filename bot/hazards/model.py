@@ -63,7 +63,12 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A service in one world: all that a rule may look at."""
+    """A service in one world: all that a rule may look at.
+
+    `releases` are those that the pin means: its own, or every one that was asked in its stead when it names none.
+    `asked` are the releases whose facts gave properties and observations, where they are not `releases`: a release
+    may be known and have no facts.
+    """
 
     world: World
     properties: Mapping[str, Property]
@@ -73,6 +78,7 @@ class Situation:
     sm: tuple[int, ...]
     observations: tuple[Observation, ...] = ()
     position: Position | None = None
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

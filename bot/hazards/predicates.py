@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 from bot.engine.model import PROPERTIES, Value
-from bot.hazards.logic import All, Always, AnyOf, Not, Predicate, Vocabulary
-from bot.hazards.model import Status
+from bot.hazards.logic import All, Always, AnyOf, Decided, Not, Predicate, Vocabulary
+from bot.hazards.model import Level, Status
 from bot.hazards.questions import (
     FIX_PLACES,
     Comparison,
     DefaultWorldTest,
+    FactsTest,
     FieldTest,
     FixTest,
     ImageTest,
@@ -19,8 +20,10 @@ from bot.hazards.questions import (
     MattersTest,
     ObservationTest,
     PropertyTest,
+    ReleaseKnownTest,
     ReleaseTest,
     RuleTest,
+    SetTest,
     SmTest,
     at_least,
     at_most,
@@ -36,6 +39,7 @@ MAX_DEPTH = 20
 """Nesting of a predicate: far beyond what a person can read."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
+LEVELS: tuple[Level, ...] = get_args(Level)
 COMPARISONS = ("is", "in", "at_least", "at_most")
 PROPERTY_NAMES = frozenset(PROPERTIES)
 
@@ -78,15 +82,17 @@ class PredicateReader:
             "all": (frozenset(), self._all),
             "any": (frozenset(), self._any),
             "not": (frozenset(), self._not),
-            "property": (frozenset((*COMPARISONS, "known")), self._property),
+            "decided": (frozenset(), self._decided),
+            "property": (frozenset((*COMPARISONS, "known", "set")), self._property),
             "release": (frozenset(), self._release),
+            "facts": (frozenset(), self._facts),
             "fix": (frozenset({"by"}), self._fix),
             "sm": (frozenset(), self._sm),
             "image": (frozenset(), self._image),
             "observation": (frozenset(), self._observation),
-            "field": (frozenset(COMPARISONS), self._field),
+            "field": (frozenset((*COMPARISONS, "filled")), self._field),
             "world": (frozenset(), self._world),
-            "rule": (frozenset({"status"}), self._rule),
+            "rule": (frozenset({"status", "level"}), self._rule),
             "matters": (frozenset(), self._matters),
         }
 
@@ -118,6 +124,9 @@ class PredicateReader:
     def _not(self, data: Any, trail: Trail, depth: int) -> Predicate:
         return Not(self.read(data["not"], (*trail, "not"), depth + 1))
 
+    def _decided(self, data: Any, trail: Trail, depth: int) -> Predicate:
+        return Decided(self.read(data["decided"], (*trail, "decided"), depth + 1))
+
     def _parts(self, data: object, trail: Trail, depth: int) -> tuple[Predicate, ...]:
         if not isinstance(data, list) or not data:
             raise MisreadError(trail, "a list of predicates is expected here")
@@ -130,11 +139,13 @@ class PredicateReader:
                 raise MisreadError(
                     (*trail, "property"), f"unknown property {name!r}", did_you_mean(name, PROPERTY_NAMES)
                 )
-        if "known" in data:
-            if len(data) != 2 or len(names) != 1 or not isinstance(data["known"], bool):
-                raise MisreadError(trail, "`known:` takes true or false, for one property, without a comparison")
-            return KnownTest(names, data["known"])
-        return PropertyTest(names, self._comparison(data, trail))
+        for word, test in (("known", KnownTest), ("set", SetTest)):
+            if word in data:
+                if len(data) != 2 or len(names) != 1 or not isinstance(data[word], bool):
+                    raise MisreadError(trail, f"`{word}:` takes true or false, for one property, without a comparison")
+                return test(names, data[word])
+        questions = tuple(self._vocabulary.questions.get(name, name) for name in names)
+        return PropertyTest(names, self._comparison(data, trail), questions)
 
     def _comparison(self, data: Mapping[str, Any], trail: Trail) -> Comparison:
         given = [key for key in COMPARISONS if key in data]
@@ -161,7 +172,14 @@ class PredicateReader:
         return tuple(scalar(value, (*trail, index)) for index, value in enumerate(wanted))
 
     def _release(self, data: Any, trail: Trail, _depth: int) -> Predicate:
+        if data["release"] == "known":
+            return ReleaseKnownTest()
         return ReleaseTest(release_range(data["release"], (*trail, "release")))
+
+    def _facts(self, data: Any, trail: Trail, _depth: int) -> Predicate:
+        if data["facts"] not in ("exact", "apply"):
+            raise MisreadError((*trail, "facts"), "`facts:` is `exact` or `apply`")
+        return FactsTest(data["facts"] == "exact")
 
     def _fix(self, data: Any, trail: Trail, _depth: int) -> Predicate:
         places = texts(data["by"], (*trail, "by")) if "by" in data else FIX_PLACES
@@ -180,10 +198,15 @@ class PredicateReader:
     def _image(self, data: Any, trail: Trail, _depth: int) -> Predicate:
         wanted, place = data["image"], (*trail, "image")
         if not isinstance(wanted, dict) or len(wanted) != 1:
-            raise MisreadError(place, "`image:` takes {stock: true|false} or {adds: NAME}")
-        only_keys(wanted, frozenset({"stock", "adds"}), place)
+            raise MisreadError(place, "`image:` takes one of {stock:}, {described: true}, {plain: true}, {adds:}")
+        only_keys(wanted, frozenset({"stock", "adds", "described", "plain"}), place)
         if "adds" in wanted:
             return ImageTest(adds=text(wanted["adds"], (*place, "adds")))
+        for word in ("described", "plain"):
+            if word in wanted:
+                if wanted[word] is not True:
+                    raise MisreadError((*place, word), f"`{word}:` is true or unknown, never false")
+                return ImageTest(described=word == "described", plain=word == "plain")
         return ImageTest(stock=truth(wanted["stock"], (*place, "stock")))
 
     def _observation(self, data: Any, trail: Trail, _depth: int) -> Predicate:
@@ -195,7 +218,12 @@ class PredicateReader:
 
     def _field(self, data: Any, trail: Trail, _depth: int) -> Predicate:
         self._needs_observation("field", trail)
-        return FieldTest(text(data["field"], (*trail, "field")), self._comparison(data, trail))
+        name = text(data["field"], (*trail, "field"))
+        if "filled" not in data:
+            return FieldTest(name, self._comparison(data, trail))
+        if len(data) != 2:
+            raise MisreadError(trail, "`filled:` takes true or false, without a comparison")
+        return FieldTest(name, None) if truth(data["filled"], (*trail, "filled")) else Not(FieldTest(name, None))
 
     def _world(self, data: Any, trail: Trail, _depth: int) -> Predicate:
         if data["world"] not in ("default", "other"):
@@ -208,9 +236,13 @@ class PredicateReader:
         for status in statuses:
             if status not in STATUSES:
                 raise MisreadError((*trail, "status"), f"no status {status!r}", did_you_mean(status, STATUSES))
+        levels = texts(data["level"], (*trail, "level")) if "level" in data else ()
+        for level in levels:
+            if level not in LEVELS:
+                raise MisreadError(trail, f"no level {level!r}", did_you_mean(level, LEVELS))
         if isinstance(data["rule"], str):
-            return RuleTest(data["rule"], None, frozenset(statuses))
-        return RuleTest(None, self._in_field(data["rule"], (*trail, "rule")), frozenset(statuses))
+            return RuleTest(data["rule"], None, frozenset(statuses), frozenset(levels))
+        return RuleTest(None, self._in_field(data["rule"], (*trail, "rule")), frozenset(statuses), frozenset(levels))
 
     def _matters(self, data: Any, trail: Trail, _depth: int) -> Predicate:
         return MattersTest(self._in_field(data["matters"], (*trail, "matters")))

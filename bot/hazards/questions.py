@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from bot.engine.model import Property, Value
 from bot.hazards.logic import Predicate, View
-from bot.hazards.releases import ReleaseRange, Truth, agreed
+from bot.hazards.releases import ReleaseRange, Truth, agreed, lies_within
 
 FixPlace = Literal["release", "image", "overlay"]
 FIX_PLACES: tuple[FixPlace, ...] = ("release", "image", "overlay")
@@ -42,6 +42,7 @@ class PropertyTest(Predicate):
 
     names: tuple[str, ...]
     compare: Comparison
+    questions: tuple[str, ...]
 
     def _reads(self) -> tuple[str, ...]:
         return self.names
@@ -54,17 +55,22 @@ class PropertyTest(Predicate):
         return None
 
     def _missing(self, view: View) -> Iterator[str]:
-        for name in self.names:
-            yield lacking(name, view.properties.get(name))
+        for name, question in zip(self.names, self.questions, strict=True):
+            yield lacking(name, question, view.properties.get(name))
 
     def _affirmed(self, view: View) -> bool:
         return self._holds(view) is True
 
 
-def lacking(name: str, found: Property | None) -> str:
-    """An unknown property, with the reason that its stage gave."""
+def lacking(name: str, question: str, found: Property | None) -> str:
+    """An unknown property as a person asks for it, with the reason that its stage gave.
+
+    A stage that has no reason but the property's own name has found nobody who says.
+    """
     reason = found.because[-1].text if found is not None and found.because else ""
-    return f"{name}: {reason}" if reason else name
+    if reason == f"nothing says what {name} is":
+        reason = "no profile or known name says so"
+    return f"{question}: {reason.replace(name, 'it')}" if reason else question
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,59 @@ class KnownTest(Predicate):
     def _holds(self, view: View) -> Truth:
         found = view.properties.get(self.names[0])
         return (found is not None and found.certainty != "unknown") is self.known
+
+
+@dataclass(frozen=True, slots=True)
+class SetTest(Predicate):
+    """Whether the deployment itself sets a property, rather than the engine's default. Never itself unknown."""
+
+    names: tuple[str, ...]
+    wanted: bool
+
+    def _reads(self) -> tuple[str, ...]:
+        return self.names
+
+    def _holds(self, view: View) -> Truth:
+        found = view.properties.get(self.names[0])
+        kinds = {reason.kind for reason in found.because} if found is not None and found.known else set()
+        stated = not kinds.isdisjoint(("compose", "shell")) and "engine-default" not in kinds
+        return stated is self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseKnownTest(Predicate):
+    """Whether the pin names its release. Never itself unknown."""
+
+    def _holds(self, view: View) -> Truth:
+        return view.situation.pin.release is not None
+
+
+@dataclass(frozen=True, slots=True)
+class FactsTest(Predicate):
+    """Whether what the engine stage says was read in the pinned release itself (`exact`), or at least speaks for it.
+
+    It does for a release that lies between two that agree, and for a pin without a release, of which nothing better is
+    known. For an older or newer one it is unknown.
+    """
+
+    exact: bool
+
+    def _holds(self, view: View) -> Truth:
+        release = view.situation.pin.release
+        asked = asked_releases(view)
+        if self.exact:
+            return release is not None and set(asked) <= {release}
+        return True if release is None or not asked or lies_within(release, asked[0], asked[-1]) else None
+
+    def _missing(self, view: View) -> Iterator[str]:
+        asked = asked_releases(view)
+        release = view.situation.pin.release
+        yield f"what vLLM {release} makes of it: only {asked[0]} to {asked[-1]} have been looked into"
+
+
+def asked_releases(view: View) -> tuple[str, ...]:
+    """The releases whose facts gave properties and observations, oldest first."""
+    return view.situation.asked or view.situation.releases
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,20 +223,31 @@ class SmTest(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class ImageTest(Predicate):
-    """Whether the image is an unmodified upstream one (`stock`), or is declared to add something (`adds`)."""
+    """Whether the image is an unmodified upstream one (`stock`), or is declared to add something (`adds`).
+
+    `described`: somebody says what it is, by its name or a declaration; `plain`: it has nothing that its release lacks.
+    Neither can be known to be false.
+    """
 
     stock: bool | None = None
     adds: str | None = None
+    described: bool = False
+    plain: bool = False
 
     def _holds(self, view: View) -> Truth:
         pin = view.situation.pin
         if self.adds is not None:
             return True if self.adds in pin.adds else declared(view)
+        if self.described:
+            return bool(pin.stock or pin.release or pin.contains or pin.adds) or None
+        if self.plain:
+            return pin.stock or None
         return None if pin.stock is None else pin.stock is self.stock
 
     def _missing(self, view: View) -> Iterator[str]:
-        pin = view.situation.pin
-        yield f"what the image {pin.image} adds to its release" if pin.image else "what the image adds to its release"
+        image = view.situation.pin.image
+        told = "what {} adds to its release" if self.adds or self.stock is not None else "what is in {}"
+        yield told.format(f"the image {image}" if image else "the image")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +262,18 @@ class ObservationTest(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class FieldTest(Predicate):
-    """A field of the observation compared; of a list, any item. Unknown when the stage did not deliver the field."""
+    """A field of the observation compared; of a list, any item. Unknown when the stage did not deliver the field.
+
+    Without a comparison: whether there is anything in the field, which is never itself unknown.
+    """
 
     name: str
-    compare: Comparison
+    compare: Comparison | None
 
     def _holds(self, view: View) -> Truth:
         fields = view.observation.fields if view.observation else {}
+        if self.compare is None:
+            return bool(fields.get(self.name))
         if self.name not in fields:
             return None
         found = fields[self.name]
@@ -222,14 +297,22 @@ class DefaultWorldTest(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class RuleTest(Predicate):
-    """Whether another rule stands on this service: one by name, or one that a field of the observation lists."""
+    """Whether another rule stands on this service: one by name, or one that a field of the observation lists.
+
+    `levels` empty means: at any level.
+    """
 
     rule: str | None
     in_field: str | None
     statuses: frozenset[str]
+    levels: frozenset[str] = frozenset()
 
     def _holds(self, view: View) -> Truth:
-        return view.others is not None and any(view.others.status(rule) in self.statuses for rule in self._rules(view))
+        others = view.others
+        return others is not None and any(
+            others.status(rule) in self.statuses and (not self.levels or others.level(rule) in self.levels)
+            for rule in self._rules(view)
+        )
 
     def _rules(self, view: View) -> Sequence[str]:
         if self.rule is not None:

@@ -37,6 +37,12 @@ def _trimmed(dotted: str) -> Numbers:
     return tuple(numbers)
 
 
+def lies_within(release: str, first: str, last: str) -> bool:
+    """Whether a release lies between two others, or is one of them."""
+    numbers, low, high = (release_numbers(one) for one in (release, first, last))
+    return numbers is not None and low is not None and high is not None and low <= numbers <= high
+
+
 class ReleaseRange:
     """`>=0.26.0,<0.28.0`: conditions that must all hold."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from bot.hazards.releases import Upstream
 from bot.hazards.text import Template
 
 EvidenceResult = Literal["defect", "clean"]
+_NUMBER = re.compile(r"#(\d+)")
 EXAMPLE_OUTCOMES = ("fires", "reachable", "mitigated", "unknown", "silent")
 
 
@@ -83,7 +85,8 @@ class Example:
 @dataclass(frozen=True)
 class Rule:
     """One hazard. `observes` are the kinds of observation that it is about: it then has one finding per cause;
-    empty, it is about properties and has at most one finding per service.
+    empty, it is about properties and has at most one finding per service. `words` are parts of words by which people
+    speak of the hazard.
     """
 
     id: str
@@ -98,6 +101,7 @@ class Rule:
     messages: tuple[MessageCase, ...]
     remedies: tuple[Remedy, ...]
     upstream: tuple[str, ...]
+    words: tuple[str, ...]
     explanation: str
     examples: tuple[Example, ...]
     path: str
@@ -106,6 +110,17 @@ class Rule:
     def properties(self) -> tuple[str, ...]:
         """The properties that the predicate reads, in its order."""
         return self.when.properties
+
+    def is_named_in(self, comment: str) -> bool:
+        """Whether a comment speaks of the hazard: by its words, its name, or a number of an issue behind it."""
+        said = " ".join(comment.lower().split())
+        numbers = {f"#{number}" for number in _NUMBER.findall(said)}
+        return not numbers.isdisjoint(self._numbers) or any(word in said for word in (self.id, *self.words))
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        sources = (*self.upstream, *(entry.source for entry in self.evidence))
+        return frozenset(f"#{number}" for source in sources for number in _NUMBER.findall(source))
 
     @cached_property
     def reads(self) -> frozenset[str]:

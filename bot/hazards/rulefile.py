@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, get_args
 
 from bot.hazards.logic import Predicate, Vocabulary
-from bot.hazards.model import Grade, Level
+from bot.hazards.model import Grade
 from bot.hazards.predicates import (
+    LEVELS,
     PROPERTY_NAMES,
     STATUSES,
     MisreadError,
@@ -36,11 +37,10 @@ from bot.hazards.rule import (
 from bot.hazards.text import Template
 
 GRADES: tuple[Grade, ...] = get_args(Grade)
-LEVELS: tuple[Level, ...] = get_args(Level)
 RESULTS: tuple[EvidenceResult, ...] = get_args(EvidenceResult)
 
 REQUIRED = ("id", "title", "level", "evidence", "message", "explanation", "examples")
-KEYS = frozenset({*REQUIRED, "harm", "observes", "when", "mitigations", "levels", "remedies", "upstream"})
+KEYS = frozenset({*REQUIRED, "harm", "observes", "when", "mitigations", "levels", "remedies", "upstream", "words"})
 
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 Choice = TypeVar("Choice", bound=str)
@@ -84,6 +84,7 @@ class _RuleReader:
             messages=self._messages(),
             remedies=tuple(self._remedy(*item) for item in self._items("remedies")),
             upstream=tuple(reference(item, trail) for item, trail in self._items("upstream")),
+            words=texts(data["words"], ("words",)) if "words" in data else (),
             explanation=text(data["explanation"], ("explanation",)),
             examples=tuple(_example(*item) for item in self._items("examples")),
             path=self._path,

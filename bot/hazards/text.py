@@ -11,7 +11,7 @@ from bot.engine.model import PROPERTIES
 MAX_VALUE = 200
 """A value in a sentence is cut after so many characters: it may come from a hostile file."""
 
-BUILTIN = frozenset({"service", "file", "slug", "release", "image", "world", "seam"})
+BUILTIN = frozenset({"service", "file", "slug", "release", "asked", "image", "world", "variables", "seam"})
 
 _HOLE = re.compile(r"\{([a-z][a-z0-9_.]*)\}")
 _PROPERTIES = frozenset(PROPERTIES)

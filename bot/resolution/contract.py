@@ -58,7 +58,7 @@ def _service(service: ResolvedService, base: Mapping[str, str]) -> dict[str, Any
 
 def _world(world: EngineWorld, base: Mapping[str, str]) -> dict[str, Any]:
     outcome = world.outcome
-    argv = server(outcome)[1] if outcome is not None and outcome.argv is not None else None
+    argv = server(outcome)[1] if outcome is not None and world.kind is not None else None
     known = argv is not None and all(word.known and not word.splits for word in argv)
     found: dict[str, Any] = {
         "env": {**base, **world.realisation.deviations},

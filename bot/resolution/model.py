@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from bot.catalog import Header, WiredPatch
 from bot.engine import Engine, Pin
@@ -17,8 +18,9 @@ class EngineWorld:
     """One way through one world.
 
     `outcome` is None when Compose refuses the files, when only the image knows what starts, or when no way through the
-    script could be followed; `unresolved` then says why. `kind` names the inference server ("vllm",
-    "llama-server"), None when the script ends without one. `engine` is there for vLLM alone.
+    script could be followed; `unresolved` then says why. `kind` names the inference server ("vllm", "llama-server"),
+    None when the script ends without one. `engine` is there for vLLM alone, as far as it is the same on all cards that
+    the service is meant for; `on_card` has it for each, by compute capability, when there are several.
     """
 
     realisation: Realisation
@@ -28,9 +30,11 @@ class EngineWorld:
     engine: Engine | None
     patches: tuple[WiredPatch, ...]
     unresolved: tuple[Unresolved, ...]
+    on_card: Mapping[int, Engine] = field(default_factory=dict)
 
     @property
     def default(self) -> bool:
+        """Whether nothing is set on the host."""
         return not self.realisation.deviations
 
 
@@ -52,8 +56,10 @@ class ResolvedService:
 
     @property
     def kind(self) -> str | None:
+        """The inference server that the service runs, in the first world that reaches one."""
         return next((world.kind for world in self.worlds if world.kind), None)
 
     @property
     def defaults(self) -> tuple[EngineWorld, ...]:
+        """Every fork of the default world."""
         return tuple(world for world in self.worlds if world.default)

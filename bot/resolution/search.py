@@ -22,9 +22,9 @@ def explore(
 ) -> tuple[EngineWorld, ...]:
     """The worlds beside the default one, in order of the number of deviations.
 
-    `interplay` holds, for each rule, the properties that it reads together. A pair of deviations is tried when each of the two
-    alone moves some property of a rule and neither moves what the other does: only then can both together make a
-    rule true that neither makes true alone.
+    `interplay` holds, for each rule, the properties that it reads together. A pair of deviations is tried when each of
+    the two alone moves a property of a rule that the other does not: only then can both together make a rule true that
+    neither makes true alone.
     """
     base = _signature(default)
     worlds: list[EngineWorld] = []

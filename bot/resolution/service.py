@@ -18,6 +18,8 @@ from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
 from bot.worlds.seams import survey, toggles
 
+_INSTALLERS = ("pip", "apt", "apk", "dnf", "yum", "conda", "npm")
+
 
 @dataclass(frozen=True)
 class Repository:
@@ -52,7 +54,14 @@ def resolve_service(
     no inference server. `inside` are variables put into the container although nothing forwards them.
     """
     deployment = Deployment(
-        repository.tree, repository.documents, files, service, image_entrypoint, environment or {}, symbols or {}
+        repository.tree,
+        repository.documents,
+        files,
+        service,
+        image_entrypoint,
+        environment or {},
+        symbols or {},
+        launched={name: seam.values for name, seam in repository.catalog.configuration.seams.items()},
     )
     path = files[-1]
     header = repository.header(path, deployment.text(path))
@@ -93,20 +102,28 @@ class _Reader:
         self, realisation: Realisation, outcome: Outcome, image: Pin, unresolved: tuple[Unresolved, ...]
     ) -> EngineWorld:
         kind, argv = server(outcome)
-        engine = self._engine(argv, outcome.environment, image) if kind == "vllm" else None
+        unseen = _unseen(outcome, kind)
+        if unseen is not None:
+            outcome, unresolved = replace(outcome, exit=None), (*unresolved, unseen)
+        engine = self._engine(argv, outcome.environment, image, self.sm) if kind == "vllm" else None
+        cards = self.sm if engine is not None and len(self.sm) > 1 else ()
+        on_card = {card: self._engine(argv, outcome.environment, image, (card,)) for card in cards}
         service = realisation.service
         patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
         notes = (*unresolved, *outcome.notes, *_assumed_empty(realisation))
-        return EngineWorld(realisation, outcome, kind, image, engine, patches, notes)
+        return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 
-    def _engine(self, argv: tuple[Word, ...], environment: Mapping[str, Word], image: Pin) -> Engine:
+    def _engine(
+        self, argv: tuple[Word, ...], environment: Mapping[str, Word], image: Pin, sm: tuple[int, ...]
+    ) -> Engine:
         key = (
             image,
+            sm,
             tuple((word.text, word.splits) for word in argv),
             tuple((name, word.text) for name, word in sorted(environment.items())),
         )
         if key not in self._engines:
-            launch = Launch(argv, environment, image, self._model(argv), self.sm)
+            launch = Launch(argv, environment, image, self._model(argv), sm)
             self._engines[key] = resolve(launch)
         return self._engines[key]
 
@@ -123,13 +140,41 @@ class _Reader:
 
 
 def _model_argument(argv: tuple[Word, ...]) -> str | None:
-    """The model that the arguments name; the last `--model` wins, else the positional behind `serve`."""
+    """The model that the arguments name.
+
+    `vllm serve` puts the first `--model` into the place of its positional; the server's module takes the last, and has
+    no positional.
+    """
     named = [argv[i + 1].text for i, word in enumerate(argv[:-1]) if word.text == "--model"]
     named += [word.text.split("=", 1)[1] for word in argv if word.text.startswith("--model=")]
+    serves = bool(argv) and argv[0].text == "serve"
     if named:
-        return named[-1]
-    start = 1 if argv and argv[0].text == "serve" else 0
-    return argv[start].text if len(argv) > start and not argv[start].text.startswith("-") else None
+        return named[0] if serves else named[-1]
+    return argv[1].text if serves and len(argv) > 1 and not argv[1].text.startswith("-") else None
+
+
+def _unseen(outcome: Outcome, kind: str | None) -> Unresolved | None:
+    """Why a way that seems to have no server may have one: it ran something whose content is not known."""
+    if outcome.program is not None:
+        return _unknown_script(outcome.program) if kind is None else None
+    if outcome.exit not in (0, None):
+        return None
+    for step in reversed(outcome.steps):
+        if not any(installer in step.run[0].text for installer in _INSTALLERS):
+            return _not_known(" ".join(word.text for word in step.run[:2]), step.position)
+    return None if outcome.exit == 0 else Unresolved("how the script ends is not known", None)
+
+
+def _unknown_script(program: Word) -> Unresolved | None:
+    """A script of the repository would have been followed, so one that is left over is not there."""
+    if "/" not in program.text and not program.text.endswith(".sh"):
+        return None
+    place = next((Position(reason.path, reason.line) for reason in program.because if reason.line is not None), None)
+    return _not_known(program.text, place)
+
+
+def _not_known(what: str, position: Position | None) -> Unresolved:
+    return Unresolved(f"what {what} starts is not known: it is not in the repository", position)
 
 
 def _assumed_empty(realisation: Realisation) -> Iterator[Unresolved]:

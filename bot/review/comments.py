@@ -43,7 +43,8 @@ def comments(findings: Iterable[Finding], diffs: Mapping[str, FileDiff]) -> tupl
 
 def place(finding: Finding, diffs: Mapping[str, FileDiff]) -> tuple[str, int | None] | None:
     """The changed line that causes the finding, else the changed line nearest to it, else the file; None when the
-    change does not show any file that contributes."""
+    change does not show any file that contributes.
+    """
     sites = [(finding.path, finding.line)]
     sites += ((reason.path, reason.line) for reason in finding.chain if reason.line is not None)
     for path, line in sites:

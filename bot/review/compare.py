@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.audit import Report
 from bot.engine import Property, Value
 from bot.hazards import Finding, compare, conclusion, worsened
+from bot.provenance import Reason
 from bot.resolution import ResolvedService
 from bot.review.comments import Comment, comments
 from bot.review.diff import FileDiff
@@ -19,8 +20,9 @@ Conclusion = Literal["failure", "neutral", "success"]
 @dataclass(frozen=True, slots=True)
 class PropertyChange:
     """A property that differs in the default world. `before` and `after` are None-able values, "unknown" is the string
-    that the contract gives an undecided one. `cause` is the place and text that decided the new value; `unmentioned`
-    is True when no changed line of the diff is among its reasons.
+    that the contract gives an undecided one. `cause` is the place and text that decided the new value, an added line of
+    the diff if one did; `unmentioned` is True when no added line of the diff is among its reasons, and no removed one
+    among those of the old value.
     """
 
     path: str
@@ -85,24 +87,33 @@ def _property_changes(
         for service in unit.services:
             before = old.get((service.path, service.name))
             if before is not None:
-                yield from _service_changes(before, service, diffs)
+                yield from _service_changes(before, service, diffs, renamed)
 
 
 def _service_changes(
-    before: ResolvedService, after: ResolvedService, diffs: Mapping[str, FileDiff]
+    before: ResolvedService, after: ResolvedService, diffs: Mapping[str, FileDiff], renamed: Mapping[str, str]
 ) -> Iterable[PropertyChange]:
     old, new = _properties(before), _properties(after)
     for name, value in new.items():
         previous = old.get(name)
         if previous is None or _value(previous) == _value(value):
             continue
-        mentioned = any(
-            reason.line is not None and reason.path in diffs and reason.line in diffs[reason.path].added
-            for reason in value.because
+        shown = [reason for reason in value.because if reason.path in diffs and reason.line in diffs[reason.path].added]
+        mentioned = bool(shown) or any(
+            path in diffs and reason.line in diffs[path].removed
+            for reason in previous.because
+            for path in (renamed.get(reason.path, reason.path),)
         )
         slug = after.slugs[0] if after.slugs else None
         yield PropertyChange(
-            after.path, after.name, slug, name, _value(previous), _value(value), _cause(value), not mentioned
+            after.path,
+            after.name,
+            slug,
+            name,
+            _value(previous),
+            _value(value),
+            _cause(shown or value.because),
+            not mentioned,
         )
 
 
@@ -124,8 +135,10 @@ def _value(value: Property) -> Value:
     return value.value if value.known else "unknown"
 
 
-def _cause(value: Property) -> str:
-    for reason in reversed(value.because):
+def _cause(because: Sequence[Reason]) -> str:
+    """The reason that decided: an engine default where one did, else the last link of the chain."""
+    default = [reason for reason in because if reason.kind == "engine-default"]
+    for reason in (*default, *reversed(because)):
         place = f"{reason.path}:{reason.line}: " if reason.path and reason.line else ""
         return f"{place}{reason.text}"
     return ""

@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9][0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<operator><<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%<>=!~&|^?:,()\[\]]))"
 )
+_BASE = re.compile(r"[0-9]{1,2}")
 _BITS = 64
 _BINARY = {
     "||": 2, "&&": 3, "|": 4, "^": 5, "&": 6, "==": 7, "!=": 7, "<": 8, "<=": 8, ">": 8, ">=": 8, "<<": 9, ">>": 9,
@@ -30,32 +31,43 @@ class ArithmeticFailure(Exception):
 class Variables(Protocol):
     """What an expression reads and writes. `read` gives the text of a variable, None when it is unset."""
 
-    def read(self, name: str, index: int | str | None) -> str | None: ...
+    def read(self, name: str, index: int | str | None) -> str | None:
+        """The text of a variable or element."""
 
-    def write(self, name: str, index: int | str | None, value: int) -> None: ...
+    def write(self, name: str, index: int | str | None, value: int) -> None:
+        """Sets a variable or element."""
 
-    def is_map(self, name: str) -> bool: ...
+    def is_map(self, name: str) -> bool:
+        """Whether subscripts of this variable are keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
+    """A constant."""
+
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
+    """A variable, or an element when `index` is set."""
+
     name: str
     index: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Unary:
+    """`!x`, `~x`, `+x`, `-x`."""
+
     operator: str
     operand: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
+    """`a + b` and the other operators of two operands."""
+
     operator: str
     left: Expression
     right: Expression
@@ -63,6 +75,8 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
+    """`test ? yes : no`."""
+
     test: Expression
     yes: Expression
     no: Expression
@@ -70,6 +84,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
+    """`target = value`, or `target += value` with its operator."""
+
     target: Name
     operator: str
     value: Expression
@@ -111,10 +127,19 @@ class _Parser:
                 self.tokens.append(("element", found["name"] + stripped[found.end() : closing], found.start("name")))
                 at = closing
                 continue
-            self.tokens.append((kind, found[kind], found.start(kind)))
+            text = found[kind]
             at = found.end()
+            if text in ("++", "--") and not self._steps(stripped, at):
+                text, at = text[0], at - 1
+            self.tokens.append((kind, text, found.start(kind)))
         self.at = 0
         self.depth = 0
+
+    def _steps(self, text: str, at: int) -> bool:
+        """Whether `++` in front of `at` belongs to a variable; else it is a sign, twice."""
+        if self.tokens and self.tokens[-1][0] in ("name", "element"):
+            return True
+        return bool(re.compile(r"\s*[A-Za-z_]").match(text, at))
 
     def peek(self) -> str:
         if self.at < len(self.tokens) and self.tokens[self.at][0] == "operator":
@@ -239,7 +264,7 @@ def number(text: str) -> int:
     base, digits = 10, text
     if "#" in text:
         head, _, digits = text.partition("#")
-        if not head.isdecimal() or not 2 <= int(head) <= 64 or not digits:
+        if not _BASE.fullmatch(head) or not 2 <= int(head) <= 64 or not digits:
             raise ArithmeticFailure(f"{text}: invalid arithmetic base")
         base = int(head)
     elif text[:2] in ("0x", "0X"):
@@ -298,10 +323,10 @@ class _Evaluation:
             case Choice(test, yes, no):
                 return self.value(yes if self.value(test) else no)
             case Assign(target, operator, value):
-                result = self.value(value)
-                if operator:
-                    result = _apply(operator, self.read(target), result)
-                return self.write(target, result)
+                if not operator:
+                    return self.write(target, self.value(value))
+                old = self.read(target)
+                return self.write(target, _apply(operator, old, self.value(value)))
             case Step(target, change, before):
                 old = self.read(target)
                 new = self.write(target, wrap(old + change))

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-from bot.shell.syntax import Part, Text
+from bot.shell.numbers import MAX_DIGITS
+from bot.shell.syntax import Parameter, Part, Text
 
 MAX_WORDS = 4096
 """More words than any command line of an engine has."""
 
+MAX_BRACES = 200
+"""Opening braces in one word: each costs a walk over the word."""
+
+_LETTERS = re.compile(r"[A-Za-z0-9_]+")
 _RANGE = re.compile(r"(?:(-?[0-9]+)\.\.(-?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?[0-9]+))?\Z")
 
-# A word is taken apart into tokens: single unquoted characters, and every other part as it is.
+# A word is taken apart into pieces: single unquoted characters, and every other part as it is.
 _Token = str | Part
 
 
 def expand_braces(parts: list[Part]) -> list[list[Part]] | None:
     """The words that the parts make, each as parts; None when they are more than `MAX_WORDS`."""
-    tokens: list[_Token] = []
+    pieces: list[_Token] = []
     for part in parts:
         if isinstance(part, Text) and not part.quoted:
-            tokens.extend(part.text)
+            pieces.extend(part.text)
         else:
-            tokens.append(part)
+            pieces.append(part)
+    if pieces.count("{") > MAX_BRACES:
+        return None
     try:
-        words = _expand(tokens, 0)
+        words = _expand(pieces, 0)
     except _TooMany:
         return None
     return [_join(word) for word in words]
@@ -34,65 +42,82 @@ class _TooMany(Exception):
     pass
 
 
-def _join(tokens: list[_Token]) -> list[Part]:
+def _join(pieces: list[_Token]) -> list[Part]:
     parts: list[Part] = []
-    for token in tokens:
-        if not isinstance(token, str):
-            parts.append(token)
+    for piece in pieces:
+        if not isinstance(piece, str):
+            parts.append(piece)
         elif parts and isinstance(parts[-1], Text) and not parts[-1].quoted:
-            parts[-1] = Text(parts[-1].text + token, False)
+            parts[-1] = Text(parts[-1].text + piece, False)
         else:
-            parts.append(Text(token, False))
+            parts.append(Text(piece, False))
+    return _glued(parts)
+
+
+def _glued(parts: list[Part]) -> list[Part]:
+    """`$x{a,b}` is `$xa $xb`: a bare name takes the letters that expansion put behind it."""
+    for index in range(len(parts) - 1):
+        name, following = parts[index], parts[index + 1]
+        if not isinstance(name, Parameter) or not isinstance(following, Text) or following.quoted:
+            continue
+        letters = _LETTERS.match(following.text)
+        if letters and name.text == f"${name.name}" and name.name.isidentifier():
+            whole = name.name + letters.group()
+            parts[index] = Parameter(whole, name.line, text=f"${whole}")
+            parts[index + 1] = Text(following.text[letters.end() :], False)
     return parts
 
 
-def _expand(tokens: list[_Token], depth: int) -> list[list[_Token]]:
+def _expand(pieces: list[_Token], depth: int) -> list[list[_Token]]:
     if depth > 40:
         raise _TooMany
-    for start, token in enumerate(tokens):
-        if token != "{":
+    for start, piece in enumerate(pieces):
+        if piece != "{":
             continue
-        if start and tokens[start - 1] == "$":
+        if start and pieces[start - 1] == "$":
             continue
-        found = _alternatives(tokens, start)
+        found = _alternatives(pieces, start)
         if found is None:
             continue
         alternatives, end = found
         middles = [word for one in alternatives for word in _expand(one, depth + 1)]
-        tails = _expand(tokens[end:], depth + 1)
+        tails = _expand(pieces[end:], depth + 1)
         if len(middles) * len(tails) > MAX_WORDS:
             raise _TooMany
-        head = tokens[:start]
+        head = pieces[:start]
         return [[*head, *middle, *tail] for middle in middles for tail in tails]
-    return [tokens]
+    return [pieces]
 
 
-def _alternatives(tokens: list[_Token], start: int) -> tuple[list[list[_Token]], int] | None:
+def _alternatives(pieces: list[_Token], start: int) -> tuple[list[list[_Token]], int] | None:
     """What stands between the brace at `start` and its partner, split at commas, and the position behind it."""
-    level, commas = 0, []
-    for at in range(start, len(tokens)):
-        token = tokens[at]
-        if token == "{":
+    level = 0
+    commas: list[int] = []
+    for at in range(start, len(pieces)):
+        piece = pieces[at]
+        if piece == "{":
             level += 1
-        elif token == "}":
+        elif piece == "}":
             level -= 1
             if level == 0:
                 if commas:
                     bounds = [start, *commas, at]
-                    return [tokens[left + 1 : right] for left, right in zip(bounds, bounds[1:], strict=False)], at + 1
-                sequence = _sequence(tokens[start + 1 : at])
+                    return [pieces[left + 1 : right] for left, right in pairwise(bounds)], at + 1
+                sequence = _sequence(pieces[start + 1 : at])
                 return (sequence, at + 1) if sequence is not None else None
-        elif token == "," and level == 1:
+        elif piece == "," and level == 1:
             commas.append(at)
     return None
 
 
-def _sequence(tokens: list[_Token]) -> list[list[_Token]] | None:
-    if not all(isinstance(token, str) for token in tokens):
+def _sequence(pieces: list[_Token]) -> list[list[_Token]] | None:
+    if not all(isinstance(piece, str) for piece in pieces):
         return None
-    found = _RANGE.match("".join(token for token in tokens if isinstance(token, str)))
+    found = _RANGE.match("".join(piece for piece in pieces if isinstance(piece, str)))
     if not found:
         return None
+    if any(len(digits or "") > MAX_DIGITS for digits in (found[1], found[2], found[5])):
+        raise _TooMany
     step = int(found[5] or 0)
     if found[1] is not None:
         first, last = int(found[1]), int(found[2])

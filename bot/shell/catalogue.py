@@ -37,14 +37,15 @@ INSTALLERS = frozenset(
 
 PREPARATION = frozenset(
     {
-        "mkdir", "cp", "mv", "rm", "ln", "chmod", "chown", "touch", "install", "rsync", "tar", "unzip", "gunzip", "gzip",
-        "curl", "wget", "git", "git-lfs", "huggingface-cli", "hf", "aria2c", "sed", "tee", "sync", "ulimit", "sysctl",
-        "mount", "umount", "ldconfig", "update-ca-certificates", "locale-gen", "service", "ray", "redis-server", "nginx",
-        "sshd", "ssh-keygen", "ip", "ifconfig", "iptables", "modprobe", "nvidia-persistenced", "nvidia-cuda-mps-control",
-        "mktemp", "dd", "truncate", "kill", "pkill", "killall", "stty", "clear", "tput", "logger", "aws", "gsutil",
-        "gcloud", "s3cmd", "rclone", "mpirun", "nvidia-ctk", "setcap", "useradd", "groupadd", "usermod", "xargs", "find",
-        "date", "hostname", "id", "whoami", "uname", "nproc", "free", "df", "du", "ls", "ps", "env", "printenv", "lscpu",
-        "lspci", "nvidia-smi", "rocm-smi", "rocminfo", "nvcc", "ldd", "file", "stat", "readlink", "realpath", "tail",
+        "mkdir", "cp", "mv", "rm", "ln", "chmod", "chown", "touch", "install", "rsync", "tar", "unzip",
+        "gunzip", "gzip", "curl", "wget", "git", "git-lfs", "huggingface-cli", "hf", "aria2c", "sed", "tee",
+        "sync", "ulimit", "sysctl", "mount", "umount", "ldconfig", "update-ca-certificates", "locale-gen",
+        "service", "ray", "redis-server", "nginx", "sshd", "ssh-keygen", "ip", "ifconfig", "iptables",
+        "modprobe", "nvidia-persistenced", "nvidia-cuda-mps-control", "mktemp", "dd", "truncate", "kill",
+        "pkill", "killall", "stty", "clear", "tput", "logger", "aws", "gsutil", "gcloud", "s3cmd", "rclone",
+        "mpirun", "nvidia-ctk", "setcap", "useradd", "groupadd", "usermod", "xargs", "find", "date", "hostname",
+        "id", "whoami", "uname", "nproc", "free", "df", "du", "ls", "ps", "env", "printenv", "lscpu", "lspci",
+        "nvidia-smi", "rocm-smi", "rocminfo", "nvcc", "ldd", "file", "stat", "readlink", "realpath", "tail",
         "head", "less", "more", "watch", "time", "jq", "yq", "envsubst", "base64", "md5sum", "sha256sum",
     }
 )  # fmt: skip

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from bot.shell import builtins, programs, redirects
+from bot.shell import builtins, declarations, programs, redirects, settings
 from bot.shell.arithmetic import wrap
-from bot.shell.state import Discard, Exit, Frame, Return, Sink, Status, Variable
+from bot.shell.machine import FEW, STEPS_OF_A_WORD
+from bot.shell.state import Discard, Frame, Return, Sink, Status, Variable
 from bot.shell.syntax import Assignment, Element, Function, Simple, Word
-from bot.shell.values import Source, Value
+from bot.shell.values import Source, Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
-Put = dict[str, Variable | None]
+MAX_ARGUMENTS = 20_000
+"""More arguments than any command has: doubling `"$@"` in a loop ends here."""
 
 
 class ArithmeticVariables:
@@ -25,18 +27,16 @@ class ArithmeticVariables:
         self.fixed = fixed
 
     def read(self, name: str, index: int | str | None) -> str | None:
+        """The text of a variable. Raises `UnknownNumber` where it is a symbol."""
         from bot.shell.expansion import UnknownNumber
 
         on = self.on
         if name in self.fixed:
             return self.fixed[name]
-        if index is None:
-            value = on.expand.variable(name)
-        else:
-            value = on.expand.element(name, str(index))
+        value = on.expand.variable(name) if index is None else on.expand.element(name, str(index))
         if value is None:
             if "u" in on.shell.options:
-                raise Exit(127 if on.shell.command_string else 1)
+                raise on.fatal()
             return None
         value = on.way.resolve(value)
         if value.text is None:
@@ -44,18 +44,20 @@ class ArithmeticVariables:
         return value.text
 
     def write(self, name: str, index: int | str | None, value: int) -> None:
+        """Sets a variable or element."""
         on = self.on
         text = Value(str(wrap(value)), on.here(on.line))
         on.assign(name, text, index=None if index is None else str(index))
 
     def is_map(self, name: str) -> bool:
+        """Whether the variable is a map."""
         variable = self.on.shell.variables.get(name)
         return variable is not None and variable.mapping
 
 
 def option_is_set(on: Interpreter, name: str) -> bool:
     """Whether `set -o name` is on."""
-    letter = builtins.OPTION_LETTERS.get(name)
+    letter = settings.OPTION_LETTERS.get(name)
     return (letter or name) in on.shell.options
 
 
@@ -66,6 +68,12 @@ def simple(on: Interpreter, node: Simple) -> Status:
     """Runs a simple command."""
     on.line = on.command_line = node.line
     on.substitution_status = None
+    status = _simple(on, node)
+    on.shell.pipe_status = [status]
+    return on.check(status)
+
+
+def _simple(on: Interpreter, node: Simple) -> Status:
     words = node.words
     if not words:
         return _assignments_only(on, node)
@@ -82,7 +90,11 @@ def simple(on: Interpreter, node: Simple) -> Status:
     on.line = node.line
     if not arguments:
         return _assignments_only(on, node)
-    return dispatch(on, arguments, node, declared)
+    if len(arguments) > FEW:
+        if len(arguments) > MAX_ARGUMENTS or sum(len(one.text or "") for one in arguments) > 2 * on.machine.limits.text:
+            raise on.refusal("a command line without end")
+        on.machine.spend(STEPS_OF_A_WORD * len(arguments))
+    return _dispatch(on, arguments, node, declared)
 
 
 def _assignments_only(on: Interpreter, node: Simple) -> Status:
@@ -92,14 +104,12 @@ def _assignments_only(on: Interpreter, node: Simple) -> Status:
         try:
             redirects.applied(on, node.redirects)
         except redirects.Failed:
-            return on.check(1)
+            return 1
     status = on.substitution_status
-    return on.check(status) if status is not None else 0
+    return status if status is not None else 0
 
 
-def dispatch(
-    on: Interpreter, arguments: list[Value], node: Simple, declared: Mapping[int, Assignment] | None = None
-) -> Status:
+def _dispatch(on: Interpreter, arguments: list[Value], node: Simple, declared: Mapping[int, Assignment]) -> Status:
     """Looks a command up and runs it: function, builtin, or program."""
     first = on.way.resolve(arguments[0])
     if first.text is None:
@@ -110,7 +120,7 @@ def dispatch(
         try:
             on.io = redirects.applied(on, node.redirects)
         except redirects.Failed:
-            return on.check(1)
+            return 1
     permanent = False
     try:
         function = on.shell.functions.get(name)
@@ -119,15 +129,13 @@ def dispatch(
             status = _with_prefix(on, node, lambda: call(on, name, function, arguments[1:], node.line))
         elif builtin is not None:
             permanent = name == "exec" and len(arguments) == 1
-            if name in builtins.DECLARATIONS:
-                prepared = declared or {}
-                status = _with_prefix(on, node, lambda: builtins.declare(on, name, arguments[1:], prepared))
+            if name in declarations.DECLARATIONS:
+                status = _with_prefix(on, node, lambda: declarations.declare(on, name, arguments[1:], declared))
             elif name in ("command", "builtin") and declared and len(arguments) > 1:
                 shifted = {index - 1: one for index, one in declared.items()}
                 inner = Simple((), (), (), node.line, node.text)
-                status = dispatch(on, arguments[1:], inner, shifted)
-                return status
-            elif name in ("exec", "command", "builtin", "eval", ".", "source"):
+                return _dispatch(on, arguments[1:], inner, shifted)
+            elif name == "exec":
                 status = builtin(on, arguments[1:], node)
             else:
                 status = _with_prefix(on, node, lambda: builtin(on, arguments[1:], node))
@@ -136,9 +144,8 @@ def dispatch(
     finally:
         if not permanent:
             on.io = outer
-    if arguments:
-        on.shell.last_argument = arguments[-1]
-    return on.check(status)
+    on.shell.last_argument = arguments[-1]
+    return status
 
 
 def prefix_environment(on: Interpreter, node: Simple) -> dict[str, Value]:
@@ -151,30 +158,27 @@ def prefix_environment(on: Interpreter, node: Simple) -> dict[str, Value]:
         if assignment.append:
             old = on.expand.variable(assignment.name)
             if old is not None:
-                from bot.shell.values import concatenate
-
                 value = concatenate([old, value])
         found[assignment.name] = value
     return found
 
 
-def _with_prefix(on: Interpreter, node: Simple, run) -> Status:  # type: ignore[no-untyped-def]
+def _with_prefix(on: Interpreter, node: Simple, run: Callable[[], Status]) -> Status:
     """Runs a function or builtin with assignments that hold for its time only."""
     if not node.assignments:
-        return run()  # type: ignore[no-any-return]
-    saved: Put = {}
-    for name, value in prefix_environment(on, node).items():
-        saved[name] = on.shell.variables.get(name)
-        if saved[name] is not None and saved[name].readonly:  # type: ignore[union-attr]
-            raise Discard
-        on.shell.variables[name] = Variable(value, exported=True)
+        return run()
+    values = prefix_environment(on, node)
+    saved = {name: on.shell.variables.get(name) for name in values}
+    if any(one is not None and one.readonly for one in saved.values()):
+        raise Discard
+    on.shell.variables.update((name, Variable(value, exported=True)) for name, value in values.items())
     try:
-        return run()  # type: ignore[no-any-return]
+        return run()
     finally:
         restore(on, saved)
 
 
-def restore(on: Interpreter, saved: Put) -> None:
+def restore(on: Interpreter, saved: Mapping[str, Variable | None]) -> None:
     """Puts variables back."""
     for name, variable in saved.items():
         if variable is None:
@@ -223,10 +227,10 @@ def assign(on: Interpreter, assignment: Assignment) -> None:
         return
     value = on.expand.single(assignment.value, assignment=True)
     index = subscript(on, assignment.name, assignment.index) if assignment.index is not None else None
-    on.assign(assignment.name, _guarded(on, value), append=assignment.append, index=index)
+    on.assign(assignment.name, with_guards(on, value), append=assignment.append, index=index)
 
 
-def _guarded(on: Interpreter, value: Value) -> Value:
+def with_guards(on: Interpreter, value: Value) -> Value:
     """The value with the conditions under which it is assigned, when it does not carry them yet."""
     if not on.guards or value.origin[: len(on.guards)] == on.guards:
         return value
@@ -258,13 +262,16 @@ def assign_elements(
             plain = []
             on.expand.word(element.value, plain)
             pairs.extend((None, one, False) for one in plain)
+    if len(pairs) > FEW:
+        on.machine.spend(STEPS_OF_A_WORD * len(pairs))
     variable = on.own(name)
     if variable.readonly:
         raise Discard
+    variable.bare = False
     if variable.items is None:
-        kept = {0: variable.value} if append and variable.value is not None else {}
         variable.items = {}
-        variable.items.update(kept)
+        if append and variable.value is not None:
+            variable.items[0] = variable.value
         variable.value = None
         variable.mapping = mapping
     elif not append:
@@ -288,16 +295,14 @@ def _fill_map(on: Interpreter, variable: Variable, pairs: list[tuple[str | None,
             continue
         old = variable.items.get(key)
         if append and old is not None:
-            from bot.shell.values import concatenate
-
             value = concatenate([old, value])
-        variable.items[key] = _guarded(on, value)
+        variable.items[key] = with_guards(on, value)
 
 
 def _fill_array(on: Interpreter, variable: Variable, pairs: list[tuple[str | None, Value, bool]]) -> None:
     items = variable.items
     assert items is not None
-    following = max((key for key in items if isinstance(key, int)), default=-1) + 1
+    following = _following(items)
     for key, value, append in pairs:
         if key is not None:
             following = on.expand.index_number(key, variable)
@@ -305,15 +310,23 @@ def _fill_array(on: Interpreter, variable: Variable, pairs: list[tuple[str | Non
                 raise Discard
             old = items.get(following)
             if append and old is not None:
-                from bot.shell.values import concatenate
-
                 value = concatenate([old, value])
         if variable.integer and value.text is not None:
-            value = Value(str(on.calculate(value.text, on.line)), value.origin)
-        items[following] = _guarded(on, value)
+            value = Value(str(on.calculate(value.text)), value.origin)
+        items[following] = with_guards(on, value)
         following += 1
     if len(items) > 100_000:
         raise on.refusal("an array grows without end")
+
+
+def _following(items: dict[int | str, Value]) -> int:
+    """The number behind the last element. Arrays that only grew hold their elements in order."""
+    if not items:
+        return 0
+    last = next(reversed(items))
+    if isinstance(last, int) and last + 1 == len(items):
+        return last + 1
+    return max(key for key in items if isinstance(key, int)) + 1
 
 
 def output(on: Interpreter, value: Value, descriptor: int = 1) -> Status:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bot.shell import arithmetic, commands
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import UnknownNumber
-from bot.shell.model import SourceFile
+from bot.shell.machine import DIRECTORIES
+from bot.shell.numbers import whole
 from bot.shell.patterns import (
     BadPattern,
     UnsupportedPattern,
     is_literal,
+    is_simple,
     longest_groups_are_certain,
+    match_cost,
     regular_expression,
     unquote,
 )
@@ -25,7 +29,7 @@ from bot.shell.values import Symbol, Value
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
-_NUMERIC = {
+NUMERIC: dict[str, Callable[[int, int], bool]] = {
     "-eq": lambda left, right: left == right,
     "-ne": lambda left, right: left != right,
     "-lt": lambda left, right: left < right,
@@ -35,8 +39,10 @@ _NUMERIC = {
 }
 _WORDS = {"-eq": "=", "-ne": "!=", "-lt": "<", "-le": "<=", "-gt": ">", "-ge": ">="}
 _INTEGER = re.compile(r"[ \t\n]*[+-]?[0-9]+[ \t\n]*\Z")
+_COMPARED = re.compile(
+    r"\s*(?:\w+\s*(?:[<>]=?|[!=]=)\s*([1-9][0-9]{0,11}|0)|([1-9][0-9]{0,11}|0)\s*(?:[<>]=?|[!=]=)\s*\w+)\s*"
+)
 _SPECIAL_IN_EXPRESSIONS = re.compile(r"[][.*+?(){}|^$\\]")
-_MAX_EXPRESSION_INPUT = 2_000
 
 
 class TestError(Exception):
@@ -67,6 +73,10 @@ def matches(
         return equal(on, subject, value)
     if is_literal(pattern, extended=extended) and not ignore_case:
         return equal(on, subject, Value(unquote(pattern)))
+    if not pattern.strip("*"):
+        return True
+    if pattern in ("?*", "*?") and subject.text is None:
+        return not empty(on, subject)
     if not extended and re.search(r"(?<!\\)[?*+@!]\(", pattern):
         raise on.refusal("an extended pattern without `shopt -s extglob`")
 
@@ -74,6 +84,8 @@ def matches(
         return pattern_matches(pattern, text, extended=extended, ignore_case=ignore_case)
 
     try:
+        text = subject.text or ""
+        on.machine.spend(len(text) if is_simple(pattern, extended=extended) else match_cost(pattern, (text,)))
         return test(subject.text) if subject.text is not None else on.way.holds(subject, f"like {pattern}", test)
     except UnsupportedPattern as error:
         raise on.refusal(f"a pattern that is not supported: {pattern}") from error
@@ -98,14 +110,14 @@ def numeric(on: Interpreter, operator: str, left: Value, right: Value, *, expres
             return arithmetic.evaluate(text, commands.ArithmeticVariables(on, {}))
         if not _INTEGER.match(text):
             raise TestError(f"{text}: integer expression expected")
-        value = int(text)
+        value = whole(text)
         if not -(1 << 63) <= value < 1 << 63:
             raise TestError(f"{text}: integer expression expected")
         return value
 
-    compare = _NUMERIC[operator]
+    compare = NUMERIC[operator]
     if left.text is not None and right.text is not None:
-        return bool(compare(number(left.text), number(right.text)))
+        return compare(number(left.text), number(right.text))
     if left.text is None and right.text is None:
         raise on.refusal("a comparison of two numbers that are not known")
     unknown, known = (left, right) if left.text is None else (right, left)
@@ -116,7 +128,7 @@ def numeric(on: Interpreter, operator: str, left: Value, right: Value, *, expres
             other = number(text)
         except (TestError, ArithmeticFailure):
             return False
-        return bool(compare(other, fixed) if unknown is left else compare(fixed, other))
+        return compare(other, fixed) if unknown is left else compare(fixed, other)
 
     sign = _WORDS[operator]
     if unknown is right:
@@ -141,7 +153,8 @@ def unknown_arithmetic(on: Interpreter, text: str, unknown: UnknownNumber) -> St
 
     if re.search(r"(?<![<>=!])=(?!=)|\+\+|--", text):
         raise on.refusal(f"(({text})) calculates with {value.template()}, which is not known")
-    thresholds = [int(one) for one in re.findall(r"[0-9]+", text) if len(one) < 12]
+    compared = _COMPARED.fullmatch(text)
+    thresholds = (whole(compared[1] or compared[2]),) if compared else ()
     return int(not on.way.holds(value, f"such that {' '.join(text.split())}", holds, thresholds))
 
 
@@ -187,11 +200,13 @@ def _known_file_test(on: Interpreter, letter: str, name: str) -> bool | None:
     if letter == "r":
         return True if content is not None or directory else None
     if letter == "w":
-        return True if path in machine.overlay or path == "/tmp" else (True if machine.closed else None)
+        return True if path in machine.overlay or path in DIRECTORIES else (True if machine.closed else None)
     if letter == "x":
         if directory:
             return True
-        if machine.closed and isinstance(content, SourceFile):
+        if path in machine.executable:
+            return True
+        if machine.closed and content is not None:
             return False
         return None
     if letter in "hLbcpSgku" and content is not None:
@@ -203,28 +218,25 @@ def _known_file_test(on: Interpreter, letter: str, name: str) -> bool | None:
 
 
 def evaluate(on: Interpreter, test: Test) -> Status:
-    """The status of `[[ test ]]`."""
+    """The status of `[[ test ]]`: 2 where a regular expression is wrong."""
     try:
-        return int(not _holds(on, test))
-    except TestError:
-        return 2
-    except ArithmeticFailure:
-        return 1
+        return _status(on, test)
     except UnknownNumber as unknown:
         raise on.refusal(f"the number {unknown.text} is not known") from unknown
 
 
-def _holds(on: Interpreter, test: Test) -> bool:
+def _status(on: Interpreter, test: Test) -> int:
     if isinstance(test, NotTest):
-        return not _holds(on, test.test)
+        return int(_status(on, test.test) == 0)
     if isinstance(test, JoinedTest):
-        left = _holds(on, test.left)
-        if test.operator == "&&":
-            return left and _holds(on, test.right)
-        return left or _holds(on, test.right)
-    if isinstance(test, UnaryTest):
-        return unary(on, test.operator, on.expand.single(test.operand), conditional=True)
-    return _binary_holds(on, test)
+        left = _status(on, test.left)
+        return _status(on, test.right) if (left == 0) == (test.operator == "&&") else left
+    try:
+        if isinstance(test, UnaryTest):
+            return int(not unary(on, test.operator, on.expand.single(test.operand)))
+        return int(not _binary_holds(on, test))
+    except TestError:
+        return 2
 
 
 def _binary_holds(on: Interpreter, test: BinaryTest) -> bool:
@@ -237,7 +249,10 @@ def _binary_holds(on: Interpreter, test: BinaryTest) -> bool:
     if test.operator == "=~":
         return _expression(on, left, test)
     right = on.expand.single(test.right)
-    return binary(on, test.operator, left, right, expressions=True)
+    try:
+        return binary(on, test.operator, left, right, expressions=True)
+    except ArithmeticFailure:
+        return False
 
 
 def _expression(on: Interpreter, left: Value, test: BinaryTest) -> bool:
@@ -260,8 +275,10 @@ def _expression(on: Interpreter, left: Value, test: BinaryTest) -> bool:
         held = on.way.holds(left, f"like {text}", lambda one: expression.search(one) is not None)
         _set_groups(on, [Value(None, left.origin, (Symbol(f"BASH_REMATCH of {text}"),))] if held else [])
         return held
-    if len(left.text) > _MAX_EXPRESSION_INPUT or (re.search(r"[*+}]\)[*+{]", text) and len(left.text) > 30):
-        raise on.refusal("a text too long for a regular expression", test.right.line)
+    try:
+        on.machine.spend(match_cost(text, (left.text,)))
+    except UnsupportedPattern as error:
+        raise on.refusal("a text too long for a regular expression", test.right.line) from error
     found = expression.search(left.text)
     if found is None:
         _set_groups(on, [])
@@ -276,10 +293,8 @@ def _expression(on: Interpreter, left: Value, test: BinaryTest) -> bool:
 def _same_whichever(text: str, pattern: str, found: re.Match[str]) -> bool:
     """Whether no longer match starts at the same place, so that the order of alternatives did not matter."""
     expression = re.compile(pattern, re.DOTALL | re.ASCII)
-    for end in range(len(text), found.end(), -1):
-        if expression.fullmatch(text, found.start(), end):
-            return False
-    return True
+    ends = range(len(text), found.end(), -1)
+    return not any(expression.fullmatch(text, found.start(), end) for end in ends)
 
 
 def _set_groups(on: Interpreter, groups: list[Value]) -> None:
@@ -289,7 +304,7 @@ def _set_groups(on: Interpreter, groups: list[Value]) -> None:
 # --- operators -----------------------------------------------------------------------------------------------------
 
 
-def unary(on: Interpreter, operator: str, value: Value, *, conditional: bool = False) -> bool:
+def unary(on: Interpreter, operator: str, value: Value) -> bool:
     """A unary test. Raises `TestError`."""
     letter = operator[1]
     if letter == "z":
@@ -329,7 +344,7 @@ def binary(on: Interpreter, operator: str, left: Value, right: Value, *, express
         return equal(on, left, right)
     if operator == "!=":
         return not equal(on, left, right)
-    if operator in _NUMERIC:
+    if operator in NUMERIC:
         return numeric(on, operator, left, right, expressions=expressions)
     left, right = on.way.resolve(left), on.way.resolve(right)
     if operator in ("<", ">"):
@@ -339,119 +354,3 @@ def binary(on: Interpreter, operator: str, left: Value, right: Value, *, express
     if operator in ("-nt", "-ot", "-ef"):
         return on.way.is_one_of(on.way.symbol(f"{left.template()} {operator} {right.template()}"), ("yes",))
     raise TestError(operator)
-
-
-_BINARY = frozenset({"=", "==", "!=", "<", ">", "-nt", "-ot", "-ef", *_NUMERIC})
-_UNARY = frozenset(f"-{letter}" for letter in "abcdefghknoprstuvwxzGLNORS")
-
-
-def builtin_test(on: Interpreter, arguments: list[Value]) -> Status:
-    """`test` and `[` (without its last argument)."""
-    try:
-        return int(not _Arguments(on, arguments).whole())
-    except TestError:
-        return 2
-
-
-class _Arguments:
-    """The rules of POSIX for few arguments, and the grammar of bash for more."""
-
-    def __init__(self, on: Interpreter, arguments: list[Value]) -> None:
-        self.on = on
-        self.arguments = arguments
-        self.at = 0
-
-    def _text(self, at: int) -> str | None:
-        return self.arguments[at].text if at < len(self.arguments) else None
-
-    def whole(self) -> bool:
-        if any(one.splits for one in self.arguments):
-            raise self.on.refusal("a test with an unquoted value that is not known")
-        count = len(self.arguments)
-        if count > 4:
-            return self._grammar()
-        return self._few(0, count)
-
-    def _few(self, start: int, count: int) -> bool:
-        on, arguments = self.on, self.arguments
-        if count == 0:
-            return False
-        first = self._text(start)
-        if count == 1:
-            return not empty(on, arguments[start])
-        if count == 2:
-            if first == "!":
-                return empty(on, arguments[start + 1])
-            if first in _UNARY:
-                return unary(on, str(first), arguments[start + 1])
-            raise TestError(str(first))
-        if count == 3:
-            second = self._text(start + 1)
-            if second in self._binary_operators():
-                return binary(on, str(second), arguments[start], arguments[start + 2])
-            if second == "-a":
-                left, right = not empty(on, arguments[start]), not empty(on, arguments[start + 2])
-                return left and right
-            if second == "-o":
-                left, right = not empty(on, arguments[start]), not empty(on, arguments[start + 2])
-                return left or right
-            if first == "!":
-                return not self._few(start + 1, 2)
-            if first == "(" and self._text(start + 2) == ")":
-                return not empty(on, arguments[start + 1])
-            raise TestError(str(second))
-        if first == "!":
-            return not self._few(start + 1, 3)
-        if first == "(" and self._text(start + 3) == ")":
-            return self._few(start + 1, 2)
-        return self._grammar()
-
-    def _binary_operators(self) -> frozenset[str]:
-        return _BINARY - {"=="} if self.on.shell.posix else _BINARY
-
-    def _grammar(self) -> bool:
-        result = self._or()
-        if self.at < len(self.arguments):
-            raise TestError("too many arguments")
-        return result
-
-    def _or(self) -> bool:
-        result = self._and()
-        while self._text(self.at) == "-o":
-            self.at += 1
-            right = self._and()
-            result = result or right
-        return result
-
-    def _and(self) -> bool:
-        result = self._term()
-        while self._text(self.at) == "-a":
-            self.at += 1
-            right = self._term()
-            result = result and right
-        return result
-
-    def _term(self) -> bool:
-        if self.at >= len(self.arguments):
-            raise TestError("argument expected")
-        text = self._text(self.at)
-        if text == "!":
-            self.at += 1
-            return not self._term()
-        if text == "(":
-            self.at += 1
-            result = self._or()
-            if self._text(self.at) != ")":
-                raise TestError("`)' expected")
-            self.at += 1
-            return result
-        second = self._text(self.at + 1)
-        if self.at + 2 < len(self.arguments) and second in self._binary_operators():
-            left, right = self.arguments[self.at], self.arguments[self.at + 2]
-            self.at += 3
-            return binary(self.on, str(second), left, right)
-        if text in _UNARY and self.at + 1 < len(self.arguments):
-            self.at += 2
-            return unary(self.on, str(text), self.arguments[self.at - 1])
-        self.at += 1
-        return not empty(self.on, self.arguments[self.at - 1])

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bot.shell.state import Discard, Status, Variable
+from bot.shell.state import Discard, Exit, Status, Variable
 from bot.shell.syntax import Assignment
-from bot.shell.values import Value
+from bot.shell.values import Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -20,9 +20,12 @@ _TARGET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.*?)\])?(?:(\+?)=(.*))?\Z",
 
 def declare(on: Interpreter, command: str, arguments: list[Value], assigned: Mapping[int, Assignment]) -> Status:
     """Runs a declaration builtin. `assigned` are the arguments (counted with the command's name as 0) that the reader
-    saw as assignments."""
+    saw as assignments.
+    """
     options, removed, at = _options(on, arguments)
     if command == "local" and not any(frame.function for frame in on.shell.frames):
+        if on.shell.posix:
+            raise Exit(2)
         return 1
     names = arguments[at:]
     if not names:
@@ -49,7 +52,7 @@ def declare(on: Interpreter, command: str, arguments: list[Value], assigned: Map
     return status
 
 
-def _options(on: Interpreter, arguments: list[Value]) -> tuple[set[str], set[str], int]:
+def _options(_on: Interpreter, arguments: list[Value]) -> tuple[set[str], set[str], int]:
     options: set[str] = set()
     removed: set[str] = set()
     at = 0
@@ -81,7 +84,8 @@ def _print(on: Interpreter, options: set[str], names: list[Value]) -> Status:
         elif text not in on.shell.variables:
             status = 1
         else:
-            raise on.refusal("declare -p is not followed")
+            shown = on.way.symbol(f"declare -p {text}", name.origin)
+            output(on, concatenate([shown, Value("\n", name.origin)]))
     return status
 
 
@@ -121,7 +125,7 @@ def _one(
                     raise on.refusal("an array in a quoted declaration is not followed")
     local = command == "local" or (command in ("declare", "typeset") and "g" not in options)
     if local:
-        _make_local(on, name, inherit="I" in options)
+        _make_local(on, name, inherit="I" in options or on.shell.posix)
     elements = assignment.elements if assignment is not None else None
     variable = on.shell.variables.get(name)
     if variable is not None and variable.readonly and (value is not None or elements is not None):
@@ -142,7 +146,7 @@ def _one(
     if elements is not None:
         commands.assign_elements(on, name, elements, append=append, mapping="A" in options)
     elif value is not None:
-        on.assign(name, commands._guarded(on, value), append=append, index=index)
+        on.assign(name, commands.with_guards(on, value), append=append, index=index)
     changed = on.own(name)
     if command == "export":
         changed.exported = "n" not in options
@@ -185,6 +189,7 @@ def _shape(on: Interpreter, name: str, options: set[str]) -> None:
     variable = on.own(name)
     if variable.items is None:
         variable.items = {}
+        variable.bare = variable.value is None
         if variable.value is not None:
             variable.items["0" if "A" in options else 0] = variable.value
         variable.value = None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
+from typing import Any
 
 from bot.shell.grammar import parse
 from bot.shell.patterns import BadPattern, UnsupportedPattern, example
 from bot.shell.syntax import (
+    AndOr,
     Arithmetic,
     ArithmeticCommand,
     ArithmeticFor,
@@ -20,30 +23,35 @@ from bot.shell.syntax import (
     Element,
     For,
     Function,
+    Group,
     HereDocument,
     If,
     Node,
     NotTest,
     Parameter,
     Part,
+    Pipeline,
     ProcessSubstitution,
     Redirect,
     Script,
+    Sequence,
     Simple,
+    Subshell,
     Substitution,
     Test,
     Text,
     UnaryTest,
+    While,
     Word,
 )
-
-import re
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
+    """As `model.Read`, with the line in the text."""
+
     name: str
     operator: str
     argument: str
@@ -54,6 +62,8 @@ class ReadFact:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonFact:
+    """As `model.Comparison`, with the line in the text."""
+
     name: str
     value: str
     line: int
@@ -77,20 +87,28 @@ def commands_of(script: Script) -> Iterator[Simple]:
             yield node
         if isinstance(node, tuple):
             waiting.extend(reversed(node))
-        elif hasattr(node, "__dataclass_fields__"):
-            waiting.extend(getattr(node, one.name) for one in reversed(fields(node)))  # type: ignore[arg-type]
+        elif is_dataclass(node) and not isinstance(node, type):
+            waiting.extend(getattr(node, one.name) for one in reversed(fields(node)))
 
 
 @lru_cache(maxsize=1024)
-def facts(text: str, *, posix: bool = False) -> Facts:
+def facts(text: str) -> Facts:
     """The facts of a script."""
     walker = _Walker()
-    script = parse(text, posix=posix)
+    script = parse(text)
     for unit in script.units:
         walker.node(unit)
     for function in list(walker.functions.values()):
         walker.body_of(function)
     return Facts(tuple(dict.fromkeys(walker.reads)), tuple(dict.fromkeys(walker.comparisons)), frozenset(walker.writes))
+
+
+@lru_cache(maxsize=1024)
+def names_set(node: Node) -> frozenset[str]:
+    """The variables that a command sets, on any branch."""
+    walker = _Walker()
+    walker.node(node)
+    return frozenset(walker.writes)
 
 
 class _Walker:
@@ -109,17 +127,18 @@ class _Walker:
     # --- commands ---------------------------------------------------------------------------------------------
 
     def node(self, node: Node | None) -> None:
+        """Walks a command."""
         if node is None:
             return
-        method = getattr(self, "_" + type(node).__name__.lower(), None)
-        if method is not None:
-            method(node)
+        walk = _WALKS.get(type(node))
+        if walk is not None:
+            walk(self, node)
 
-    def _sequence(self, node) -> None:  # type: ignore[no-untyped-def]
+    def _sequence(self, node: Sequence) -> None:
         for command in node.commands:
             self.node(command)
 
-    def _pipeline(self, node) -> None:  # type: ignore[no-untyped-def]
+    def _pipeline(self, node: Pipeline) -> None:
         if len(node.stages) == 1:
             self.node(node.stages[0])
             return
@@ -132,7 +151,7 @@ class _Walker:
         self.node(node)
         self.set = before
 
-    def _andor(self, node) -> None:  # type: ignore[no-untyped-def]
+    def _and_or(self, node: AndOr) -> None:
         self.node(node.first)
         for _, command in node.rest:
             self._apart(command)
@@ -155,13 +174,13 @@ class _Walker:
         self._write(node.name)
         self._apart(node.body)
 
-    def _arithmeticfor(self, node: ArithmeticFor) -> None:
+    def _arithmetic_for(self, node: ArithmeticFor) -> None:
         for word in (node.start, node.test, node.update):
             if word is not None:
                 self._expression(word, node.line)
         self._apart(node.body)
 
-    def _while(self, node) -> None:  # type: ignore[no-untyped-def]
+    def _while(self, node: While) -> None:
         self.node(node.condition)
         self._apart(node.body)
 
@@ -180,22 +199,23 @@ class _Walker:
         catch_all = any(pattern.text in ("*", '"*"') for item in node.items for pattern in item.patterns)
         self.set = set.intersection(*ends) if ends and catch_all else before
 
-    def _group(self, node) -> None:  # type: ignore[no-untyped-def]
+    def _group(self, node: Group) -> None:
         self._redirects(node.redirects)
         self.node(node.body)
 
-    def _subshell(self, node) -> None:  # type: ignore[no-untyped-def]
+    def _subshell(self, node: Subshell) -> None:
         self._apart(node.body)
 
     def _function(self, node: Function) -> None:
         self.functions[node.name] = node
 
     def body_of(self, function: Function) -> None:
+        """Walks the body of a function where it is first called."""
         if function.name not in self.walked:
             self.walked.add(function.name)
             self.node(function.body)
 
-    def _arithmeticcommand(self, node: ArithmeticCommand) -> None:
+    def _arithmetic_command(self, node: ArithmeticCommand) -> None:
         self._expression(node.expression, node.line)
 
     def _conditional(self, node: Conditional) -> None:
@@ -336,10 +356,10 @@ class _Walker:
         parts = word.parts
         if len(parts) == 1 and isinstance(parts[0], Double):
             parts = parts[0].parts
-        significant = [part for part in parts if not (isinstance(part, Text))]
+        significant = [part for part in parts if not isinstance(part, Text)]
         if len(significant) != 1:
             return set()
-        part = significant[0]
+        part: Part = significant[0]
         if isinstance(part, Double) and len(part.parts) == 1:
             part = part.parts[0]
         if isinstance(part, Substitution):
@@ -363,6 +383,7 @@ class _Walker:
     # --- words ------------------------------------------------------------------------------------------------
 
     def word(self, word: Word) -> None:
+        """Walks the expansions of a word."""
         for part in word.parts:
             self._part(part)
 
@@ -414,6 +435,24 @@ class _Walker:
                     self._write(name)
 
 
+_WALKS: dict[type, Callable[[_Walker, Any], None]] = {
+    Sequence: _Walker._sequence,
+    Pipeline: _Walker._pipeline,
+    AndOr: _Walker._and_or,
+    If: _Walker._if,
+    For: _Walker._for,
+    ArithmeticFor: _Walker._arithmetic_for,
+    While: _Walker._while,
+    Case: _Walker._case,
+    Group: _Walker._group,
+    Subshell: _Walker._subshell,
+    Function: _Walker._function,
+    ArithmeticCommand: _Walker._arithmetic_command,
+    Conditional: _Walker._conditional,
+    Simple: _Walker._simple,
+}
+
+
 def _names_in(parts: tuple[Part, ...]) -> set[str]:
     names: set[str] = set()
     for part in parts:
@@ -427,4 +466,4 @@ def _names_in(parts: tuple[Part, ...]) -> set[str]:
 
 
 def _names_in_node(part: Substitution) -> set[str]:
-    return {found for found in re.findall(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)", part.text)}
+    return set(re.findall(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)", part.text))

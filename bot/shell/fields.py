@@ -18,11 +18,12 @@ class Fields:
     With `split` off everything becomes one field, as on the right of an assignment.
     """
 
-    __slots__ = ("_current", "_origins", "_splits", "_whole", "done", "separators", "split")
+    __slots__ = ("_current", "_origins", "_splits", "_whole", "done", "lists", "separators", "split")
 
     def __init__(self, separators: str, *, split: bool) -> None:
         self.separators = separators
         self.split = split
+        self.lists = ""
         self.done: list[tuple[list[Chunk], list[Value], bool]] = []
         self._current: list[Chunk] | None = None
         self._origins: list[Value] = []
@@ -106,6 +107,7 @@ class Fields:
 
     @property
     def origins(self) -> list[Value]:
+        """The values that the current field was made of."""
         return self._origins
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable
 
-from bot.shell.patterns import BadPattern, UnsupportedPattern, regular_expression
+from bot.shell.numbers import is_digits, whole
 
 
 class Unknown(Exception):
@@ -18,9 +17,8 @@ _VALUED: dict[str, str] = {
 }  # fmt: skip
 
 
-def separate(compute: Callable[..., object], words: list[str], files_after: int | None) -> tuple[list[str], list[str]]:
+def separate(name: str, words: list[str], files_after: int | None) -> tuple[list[str], list[str]]:
     """The options and leading operands of a tool, each option in the form `-x` or `-xVALUE`, and its files."""
-    name = getattr(compute, "__name__", "")
     valued = _VALUED.get(name, "")
     options: list[str] = []
     operands: list[str] = []
@@ -65,24 +63,26 @@ def separate(compute: Callable[..., object], words: list[str], files_after: int 
     return [*options, *operands[:needed]], operands[needed:]
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, without their ends."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
     return lines
 
 
-def _text(lines: list[str]) -> str:
+def joined_lines(lines: list[str]) -> str:
+    """The text of these lines, each with its end."""
     return "".join(line + "\n" for line in lines)
 
 
-def _same_end(before: str, lines: list[str]) -> str:
+def same_end(before: str, lines: list[str]) -> str:
     """The lines, with a line end behind the last one if the input had it (as sed does)."""
-    text = _text(lines)
+    text = joined_lines(lines)
     return text if before.endswith("\n") or not text else text[:-1]
 
 
-def _options(options: list[str], flags: str, valued: str = "") -> tuple[set[str], dict[str, str], list[str]]:
+def options_of(options: list[str], flags: str, valued: str = "") -> tuple[set[str], dict[str, str], list[str]]:
     """The single letters, the options with values, and the operands. Raises `Unknown`."""
     letters: set[str] = set()
     values: dict[str, str] = {}
@@ -196,8 +196,8 @@ def _ranges(text: str) -> Callable[[int], bool]:
         found = re.fullmatch(r"([0-9]+)?(-)?([0-9]+)?", one)
         if not found or not one or one == "-":
             raise Unknown
-        low = int(found[1] or 1)
-        high = (int(found[3]) if found[3] else 1 << 60) if found[2] else low
+        low = whole(found[1] or "1")
+        high = (whole(found[3]) if found[3] else 1 << 60) if found[2] else low
         if low < 1 or high < low:
             raise Unknown
         bounds.append((low, high))
@@ -206,7 +206,7 @@ def _ranges(text: str) -> Callable[[int], bool]:
 
 def cut(options: list[str], text: str) -> tuple[str, int]:
     """`cut -d X -f LIST`, `cut -c LIST`."""
-    letters, values, rest = _options(options, "s", "dfcb")
+    letters, values, rest = options_of(options, "s", "dfcb")
     if rest or not text.isascii():
         raise Unknown
     lines: list[str] = []
@@ -215,7 +215,7 @@ def cut(options: list[str], text: str) -> tuple[str, int]:
         if len(delimiter) != 1:
             raise Unknown
         wanted = _ranges(values["f"])
-        for line in _lines(text):
+        for line in lines_of(text):
             if delimiter not in line:
                 if "s" not in letters:
                     lines.append(line)
@@ -224,61 +224,61 @@ def cut(options: list[str], text: str) -> tuple[str, int]:
             lines.append(delimiter.join(one for index, one in enumerate(fields) if wanted(index + 1)))
     elif "c" in values or "b" in values:
         wanted = _ranges(values.get("c", values.get("b", "")))
-        lines = ["".join(one for index, one in enumerate(line) if wanted(index + 1)) for line in _lines(text)]
+        lines = ["".join(one for index, one in enumerate(line) if wanted(index + 1)) for line in lines_of(text)]
     else:
         raise Unknown
-    return _text(lines), 0
+    return joined_lines(lines), 0
 
 
 def head(options: list[str], text: str) -> tuple[str, int]:
     """`head -n N`, `head -c N`."""
-    _, values, rest = _options(options, "q", "nc")
+    _, values, rest = options_of(options, "q", "nc")
     if rest:
         raise Unknown
     if "c" in values:
-        if not values["c"].isdecimal() or not text.isascii():
+        if not is_digits(values["c"]) or not text.isascii():
             raise Unknown
-        return text[: int(values["c"])], 0
+        return text[: whole(values["c"])], 0
     count = values.get("n", "10")
     if not re.fullmatch(r"-?[0-9]+", count):
         raise Unknown
     lines = text.splitlines(keepends=True) if "\r" not in text else re.findall(r"[^\n]*\n|[^\n]+", text)
-    number = int(count)
+    number = whole(count)
     return "".join(lines[:number] if number >= 0 else lines[: max(0, len(lines) + number)]), 0
 
 
 def tail(options: list[str], text: str) -> tuple[str, int]:
     """`tail -n N`, `tail -n +N`."""
-    _, values, rest = _options(options, "q", "nc")
+    _, values, rest = options_of(options, "q", "nc")
     if rest:
         raise Unknown
     if "c" in values:
-        if not values["c"].isdecimal() or not text.isascii():
+        if not is_digits(values["c"]) or not text.isascii():
             raise Unknown
-        count = int(values["c"])
+        count = whole(values["c"])
         return (text[-count:] if count else ""), 0
     number = values.get("n", "10")
     if not re.fullmatch(r"[+-]?[0-9]+", number):
         raise Unknown
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     if number.startswith("+"):
-        return "".join(lines[max(0, int(number) - 1) :]), 0
-    count = abs(int(number))
+        return "".join(lines[max(0, whole(number) - 1) :]), 0
+    count = abs(whole(number))
     return "".join(lines[-count:] if count else []), 0
 
 
 def sort(options: list[str], text: str) -> tuple[str, int]:
     """`sort [-r] [-u] [-n]`, of ASCII text."""
-    letters, values, rest = _options(options, "runV", "")
+    letters, values, rest = options_of(options, "runV", "")
     if rest or values or not text.isascii() or "V" in letters:
         raise Unknown
-    lines = _lines(text)
+    lines = lines_of(text)
     if "n" in letters:
         if not all(re.fullmatch(r"-?[0-9]+", line) for line in lines):
             raise Unknown
-        lines.sort(key=int, reverse="r" in letters)
+        lines.sort(key=whole, reverse="r" in letters)
         if "u" in letters:
-            lines = list({int(line): line for line in reversed(lines)}.values())[::-1]
+            lines = list({whole(line): line for line in reversed(lines)}.values())[::-1]
     else:
         # Other locales sort letters and punctuation otherwise; they agree on words of one kind of letter.
         if not all(re.fullmatch(r"[a-z]*|[0-9]*", line) for line in lines):
@@ -286,7 +286,7 @@ def sort(options: list[str], text: str) -> tuple[str, int]:
         if "u" in letters:
             lines = list(dict.fromkeys(lines))
         lines.sort(reverse="r" in letters)
-    return _text(lines), 0
+    return joined_lines(lines), 0
 
 
 def uniq(options: list[str], text: str) -> tuple[str, int]:
@@ -294,15 +294,15 @@ def uniq(options: list[str], text: str) -> tuple[str, int]:
     if options:
         raise Unknown
     lines: list[str] = []
-    for line in _lines(text):
+    for line in lines_of(text):
         if not lines or lines[-1] != line:
             lines.append(line)
-    return _text(lines), 0
+    return joined_lines(lines), 0
 
 
 def wc(options: list[str], text: str) -> tuple[str, int]:
     """`wc -l`, `wc -w`, `wc -c` of standard input."""
-    letters, _, rest = _options(options, "lwcm")
+    letters, _, rest = options_of(options, "lwcm")
     if rest or len(letters) != 1 or not text.isascii():
         raise Unknown
     letter = letters.pop()
@@ -314,351 +314,23 @@ def rev(options: list[str], text: str) -> tuple[str, int]:
     """`rev`."""
     if options or not text.isascii():
         raise Unknown
-    return _same_end(text, [line[::-1] for line in _lines(text)]), 0
+    return same_end(text, [line[::-1] for line in lines_of(text)]), 0
 
 
 def tac(options: list[str], text: str) -> tuple[str, int]:
     """`tac`."""
     if options or (text and not text.endswith("\n")):
         raise Unknown
-    return _text(_lines(text)[::-1]), 0
+    return joined_lines(lines_of(text)[::-1]), 0
 
 
 def paste(options: list[str], text: str) -> tuple[str, int]:
     """`paste -s -d X`."""
-    letters, values, rest = _options(options, "s", "d")
+    letters, values, rest = options_of(options, "s", "d")
     delimiter = values.get("d", "\t")
     if rest not in ([], ["-"]) or "s" not in letters or len(delimiter) != 1:
         raise Unknown
-    return delimiter.join(_lines(text)) + "\n", 0
-
-
-# --- regular expressions -------------------------------------------------------------------------------------------
-
-
-def extended_of_basic(text: str) -> str:
-    """A basic regular expression (with GNU's additions) as an extended one."""
-    pieces: list[str] = []
-    at = 0
-    while at < len(text):
-        character = text[at]
-        if character == "\\" and at + 1 < len(text):
-            following = text[at + 1]
-            if following in "(){}|+?":
-                pieces.append(following)
-            elif following.isdecimal():
-                raise Unknown
-            else:
-                pieces.append("\\" + following)
-            at += 2
-            continue
-        if character == "[":
-            end = at + 1
-            if text.startswith("^", end):
-                end += 1
-            if text.startswith("]", end):
-                end += 1
-            while end < len(text) and text[end] != "]":
-                if text[end] == "[" and text[end + 1 : end + 2] in (":", "=", "."):
-                    end = text.find(text[end + 1] + "]", end + 2)
-                    if end < 0:
-                        raise Unknown
-                    end += 1
-                end += 1
-            pieces.append(text[at : end + 1])
-            at = end + 1
-            continue
-        if character in "(){}|+?":
-            pieces.append("\\" + character)
-        elif (character == "^" and at and not (pieces and pieces[-1] in ("(", "|"))) or (
-            character == "$" and at + 1 < len(text) and not text.startswith(("\\)", "\\|"), at + 1)
-        ):
-            pieces.append("\\" + character)
-        else:
-            pieces.append(character)
-        at += 1
-    return "".join(pieces)
-
-
-def _expression(text: str, *, extended: bool, ignore_case: bool = False) -> re.Pattern[str]:
-    try:
-        found = regular_expression(text if extended else extended_of_basic(text), ignore_case=ignore_case)
-    except (BadPattern, UnsupportedPattern) as error:
-        raise Unknown from error
-    if re.search(r"[*+}]\)[*+{]", text):
-        raise Unknown
-    return found
-
-
-def grep(options: list[str], text: str) -> tuple[str, int]:
-    """`grep [-EFiqvoxcw] PATTERN`."""
-    letters, values, rest = _options(options, "EFiqvoxchsn", "em")
-    if "n" in letters or ("o" in letters and "v" in letters):
-        raise Unknown
-    patterns = ([values["e"]] if "e" in values else []) + rest
-    if len(patterns) != 1 or "\n" in patterns[0]:
-        raise Unknown
-    ignore_case = "i" in letters
-    if "F" in letters:
-        expression = re.compile(re.escape(patterns[0]), re.IGNORECASE if ignore_case else 0)
-    else:
-        if "o" in letters and "|" in patterns[0]:
-            raise Unknown
-        expression = _expression(patterns[0], extended="E" in letters, ignore_case=ignore_case)
-    find = expression.fullmatch if "x" in letters else expression.search
-    limit = int(values["m"]) if values.get("m", "").isdecimal() else 1 << 60
-    matched = [line for line in _lines(text) if (find(line) is not None) != ("v" in letters)][:limit]
-    status = int(not matched)
-    if "q" in letters:
-        return "", status
-    if "c" in letters:
-        return f"{len(matched)}\n", status
-    if "o" in letters:
-        return _text([one.group() for line in matched for one in expression.finditer(line) if one.group()]), status
-    return _text(matched), status
-
-
-_SED_COMMAND = re.compile(
-    r"\s*(?:(?P<first>[0-9]+|\$|/(?:[^/\\\n]|\\.)+/)(?:,(?P<last>[0-9]+|\$))?\s*)?(?P<command>[sdpqy])", re.S
-)
-
-
-def sed(options: list[str], text: str) -> tuple[str, int]:
-    """`sed` with `s`, `d`, `p` and `q`, on lines given by number, `$` or an expression."""
-    letters, values, rest = _options(options, "nEr", "e")
-    scripts = ([values["e"]] if "e" in values else []) + rest
-    if sum(one.startswith("-e") for one in options) > 1 or len(scripts) != 1:
-        raise Unknown
-    extended = bool(letters & {"E", "r"})
-    edits = _sed_script(scripts[0], extended)
-    out: list[str] = []
-    lines = _lines(text)
-    for number, line in enumerate(lines, 1):
-        last = number == len(lines)
-        deleted = stop = False
-        for edit in edits:
-            if not edit.selects(number, line, last):
-                continue
-            if edit.command == "d":
-                deleted = True
-                break
-            if edit.command == "p":
-                out.append(line)
-            elif edit.command == "q":
-                stop = True
-                break
-            else:
-                line, printed = edit.substitute(line)
-                if printed:
-                    out.append(line)
-        if not deleted and "n" not in letters:
-            out.append(line)
-        if stop:
-            return _text(out) if number < len(lines) or text.endswith("\n") else _same_end(text, out), 0
-    return _same_end(text, out), 0
-
-
-class _Edit:
-    def __init__(self, command: str, first: str | None, last: str | None, extended: bool) -> None:
-        self.command = command
-        self.first, self.last = first, last
-        self.expression = _expression(first[1:-1], extended=extended) if first and first[0] == "/" else None
-        if last is not None and (first is None or not first.isdecimal()):
-            raise Unknown
-        self.find: re.Pattern[str] | None = None
-        self.replacement: list[str | int] = []
-        self.everywhere = self.prints = False
-        self.which = 1
-
-    def selects(self, number: int, line: str, last: bool) -> bool:
-        if self.first is None:
-            return True
-        if self.expression is not None:
-            return self.expression.search(line) is not None
-        if self.first == "$":
-            return last
-        start = int(self.first)
-        if self.last is None:
-            return number == start
-        if self.last == "$":
-            return number >= start
-        return start <= number <= max(start, int(self.last))
-
-    def substitute(self, line: str) -> tuple[str, bool]:
-        assert self.find is not None
-        pieces: list[str] = []
-        at = count = 0
-        changed = False
-        for found in self.find.finditer(line):
-            count += 1
-            if count < self.which:
-                continue
-            pieces.append(line[at : found.start()])
-            pieces += [one if isinstance(one, str) else (found.group(one) or "") for one in self.replacement]
-            at = found.end()
-            changed = True
-            if not self.everywhere:
-                break
-        return "".join(pieces) + line[at:], changed and self.prints
-
-
-def _sed_script(script: str, extended: bool) -> list[_Edit]:
-    edits: list[_Edit] = []
-    at = 0
-    while True:
-        while at < len(script) and script[at] in " \t\n;":
-            at += 1
-        if at >= len(script):
-            return edits
-        found = _SED_COMMAND.match(script, at)
-        if not found or found["command"] == "y":
-            raise Unknown
-        edit = _Edit(found["command"], found["first"], found["last"], extended)
-        at = found.end()
-        if found["command"] == "s":
-            at = _sed_substitution(script, at, edit, extended)
-        edits.append(edit)
-        while at < len(script) and script[at] in " \t":
-            at += 1
-        if at < len(script) and script[at] not in ";\n":
-            raise Unknown
-
-
-def _sed_substitution(script: str, at: int, edit: _Edit, extended: bool) -> int:
-    if at >= len(script):
-        raise Unknown
-    mark = script[at]
-    if mark in "\\\n":
-        raise Unknown
-    parts: list[str] = []
-    at += 1
-    for index in range(2):
-        piece: list[str] = []
-        bracket = False
-        while at < len(script) and (script[at] != mark or bracket):
-            if script[at] == "\\" and at + 1 < len(script) and not bracket:
-                if script[at + 1] == mark:
-                    piece.append(mark if mark not in "|+?(){}.*[]^$" or index else "\\" + mark)
-                else:
-                    piece.append(script[at : at + 2])
-                at += 2
-                continue
-            if not index and script[at] == "[" and not bracket:
-                bracket = True
-            elif script[at] == "]" and bracket and piece[-1] not in ("[", "^"):
-                bracket = False
-            piece.append(script[at])
-            at += 1
-        if at >= len(script):
-            raise Unknown
-        parts.append("".join(piece))
-        at += 1
-    flags = re.compile(r"[gpIi0-9]*").match(script, at)
-    assert flags is not None
-    letters = flags.group()
-    digits = re.sub(r"[^0-9]", "", letters)
-    edit.everywhere, edit.prints = "g" in letters, "p" in letters
-    edit.which = int(digits) if digits else 1
-    if not parts[0]:
-        raise Unknown
-    if "|" in parts[0]:
-        # The first alternative is not always the longest one.
-        raise Unknown
-    edit.find = _expression(parts[0], extended=extended, ignore_case="i" in letters.lower())
-    edit.replacement = _sed_replacement(parts[1], edit.find.groups)
-    return flags.end()
-
-
-def _sed_replacement(text: str, groups: int) -> list[str | int]:
-    pieces: list[str | int] = []
-    at = 0
-    while at < len(text):
-        character = text[at]
-        if character == "\\" and at + 1 < len(text):
-            following = text[at + 1]
-            if following.isdecimal():
-                if int(following) > groups:
-                    raise Unknown
-                pieces.append(int(following))
-            elif following in "LUElucdox":
-                raise Unknown
-            else:
-                pieces.append({"n": "\n", "t": "\t"}.get(following, following))
-            at += 2
-            continue
-        pieces.append(0 if character == "&" else character)
-        at += 1
-    return pieces
-
-
-_AWK_ITEM = re.compile(r'\s*(?:\$(?P<field>NF|[0-9]+)|"(?P<text>[^"\\]*)"|(?P<name>NF|NR))')
-_AWK_PROGRAM = re.compile(
-    r"\s*(?:(?:NR\s*==\s*(?P<row>[0-9]+)|/(?P<expression>[^/]+)/|(?P<end>END))\s*)?"
-    r"(?:\{\s*print(?P<items>[^;{}]*);?\s*(?P<exit>exit)?;?\s*\})?\s*\Z"
-)
-
-
-def awk(options: list[str], text: str) -> tuple[str, int]:
-    """`awk '{print $1}'` and what is as simple: one optional condition, one `print`."""
-    _, values, rest = _options(options, "", "F")
-    if len(rest) != 1 or not text.isascii():
-        raise Unknown
-    found = _AWK_PROGRAM.match(rest[0])
-    if not found or not rest[0].strip():
-        raise Unknown
-    separator = values.get("F", " ")
-    if len(separator) > 1 and not separator.isalnum():
-        raise Unknown
-    if separator in ("\\", "t") or (found["end"] and "$" in (found["items"] or "")):
-        raise Unknown
-    expression = _expression(found["expression"], extended=True) if found["expression"] else None
-    groups = _awk_items(found["items"] or "")
-    out: list[str] = []
-    lines = _lines(text)
-    if found["end"]:
-        return _text([_awk_row(groups, "", [], len(lines))]), 0
-    for number, line in enumerate(lines, 1):
-        if (found["row"] and number != int(found["row"])) or (expression is not None and not expression.search(line)):
-            continue
-        fields = line.split() if separator == " " else (line.split(separator) if line else [])
-        out.append(_awk_row(groups, line, fields, number))
-        if found["exit"]:
-            break
-    return _text(out), 0
-
-
-def _awk_items(items: str) -> list[list[tuple[str, str]]]:
-    groups: list[list[tuple[str, str]]] = []
-    for part in re.split(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*\Z)", items) if items.strip() else []:
-        group: list[tuple[str, str]] = []
-        at = 0
-        part = part.rstrip()
-        while at < len(part):
-            found = _AWK_ITEM.match(part, at)
-            if not found:
-                raise Unknown
-            group.append((found.lastgroup or "", found[found.lastgroup or ""]))
-            at = found.end()
-        if not group:
-            raise Unknown
-        groups.append(group)
-    return groups
-
-
-def _awk_row(groups: list[list[tuple[str, str]]], line: str, fields: list[str], number: int) -> str:
-    def value(kind: str, text: str) -> str:
-        if kind == "text":
-            return text
-        if kind == "name":
-            return str(len(fields) if text == "NF" else number)
-        index = len(fields) if text == "NF" else int(text)
-        if index == 0:
-            return line
-        return fields[index - 1] if index <= len(fields) else ""
-
-    if not groups:
-        return line
-    return " ".join("".join(value(kind, text) for kind, text in group) for group in groups)
+    return delimiter.join(lines_of(text)) + "\n", 0
 
 
 # --- tools without input -------------------------------------------------------------------------------------------
@@ -698,6 +370,8 @@ def seq(words: list[str]) -> str:
             width = True
             words = words[1:]
         elif words[0] == "-s":
+            if len(words) < 2:
+                raise Unknown
             separator, words = words[1], words[2:]
         else:
             separator, words = words[0][2:], words[1:]
@@ -733,6 +407,3 @@ def expr(words: list[str]) -> str:
     if value == 0:
         raise Unknown
     return f"{value}\n"
-
-
-__all__ = ["Unknown", "posixpath", "separate"]

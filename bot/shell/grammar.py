@@ -5,25 +5,19 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from bot.shell.reader import SyntaxProblem, TooDeep, WordReader, make_word
+from bot.shell.conditional_commands import TestReader
+from bot.shell.reader import UNFOLLOWED, SyntaxProblem, TooDeep
 from bot.shell.syntax import (
     AndOr,
     ArithmeticCommand,
     ArithmeticFor,
-    Assignment,
-    BinaryTest,
     Case,
     CaseItem,
-    Conditional,
-    Element,
     For,
     Function,
     Group,
-    HereDocument,
     If,
-    JoinedTest,
     Node,
-    NotTest,
     Pipeline,
     Redirect,
     Script,
@@ -31,38 +25,47 @@ from bot.shell.syntax import (
     Simple,
     Subshell,
     SyntaxFailure,
-    Test,
-    Text,
-    UnaryTest,
     Unsupported,
     While,
     Word,
 )
 
-DECLARATIONS = frozenset({"declare", "typeset", "local", "export", "readonly"})
-"""Builtins whose arguments may be assignments."""
-
 _RESERVED = frozenset(
-    "if then elif else fi for in do done while until case esac select function { } ! time coproc [[".split()
+    [
+        "if",
+        "then",
+        "elif",
+        "else",
+        "fi",
+        "for",
+        "in",
+        "do",
+        "done",
+        "while",
+        "until",
+        "case",
+        "esac",
+        "select",
+        "function",
+        "{",
+        "}",
+        "!",
+        "time",
+        "coproc",
+        "[[",
+    ]
 )
 _POSIX_RESERVED = _RESERVED - {"select", "function", "time", "coproc", "[["}
-_TOKEN = re.compile(r"[^\s;&|<>()'\"\\$`]+")
-_SKIP = re.compile(r"(?:[ \t]|\\\n)+")
-_REDIRECT = re.compile(r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*)\})?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>\||>&|>(?!\()|&>>|&>)")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _FUNCTION = re.compile(r"([^\s;&|<>()'\"\\$`=]+)[ \t]*\([ \t]*\)")
-_UNARY = frozenset("abcdefghknoprstuvwxzGLNORS")
-_BINARY_WORDS = frozenset("-eq -ne -lt -le -gt -ge -nt -ot -ef".split())
 _DIGITS = re.compile(r"[0-9]+\Z")
 
 
-class Reader(WordReader):
+class Reader(TestReader):
     """Reads the commands of one text."""
 
     def __init__(self, text: str, first_line: int = 1, *, posix: bool = False, depth: int = 0) -> None:
         super().__init__(text, first_line, posix=posix, depth=depth)
         self._reserved = _POSIX_RESERVED if posix else _RESERVED
-        self._waiting: list[HereDocument] = []
 
     # --- entrances --------------------------------------------------------------------------------------------
 
@@ -78,19 +81,19 @@ class Reader(WordReader):
                     break
                 unit = self._sequence(frozenset(), one_line=True)
                 if self.at < len(self.text) and self.text[self.at] != "\n" and self.text[self.at - 1] != "\n":
-                    raise self.fail(f"syntax error near unexpected token `{self.text[self.at]}'")
+                    raise self.fail(f"syntax error near unexpected keyword `{self.text[self.at]}'")
                 units.append(unit)
         except SyntaxProblem as problem:
             failure = SyntaxFailure(problem.message, problem.line)
         except (TooDeep, RecursionError):
-            failure = SyntaxFailure("nested too deeply to be read", self.line())
+            failure = SyntaxFailure(f"{UNFOLLOWED}: nested too deeply to be read", self.line())
         return Script(tuple(units), failure, lines)
 
-    def commands(self) -> Node:  # type: ignore[override]
+    def commands(self) -> Node:
         """Commands up to a closing parenthesis, which is not consumed."""
         return self._sequence(frozenset({")"}))
 
-    def nested(self, text: str, line: int) -> Node:  # type: ignore[override]
+    def nested(self, text: str, line: int) -> Node:
         """The commands of a text that was taken out of backquotes."""
         inner = Reader(text, line, posix=self.posix, depth=self.depth)
         body = inner._sequence(frozenset())
@@ -100,61 +103,9 @@ class Reader(WordReader):
 
     # --- between commands -------------------------------------------------------------------------------------
 
-    def _blanks(self) -> None:
-        found = _SKIP.match(self.text, self.at)
-        if found:
-            self.at = found.end()
-        if self.text.startswith("#", self.at) and (self.at == 0 or self.text[self.at - 1] in " \t\n;&|()<>"):
-            end = self.text.find("\n", self.at)
-            self.at = len(self.text) if end < 0 else end
-
-    def _newlines_and_blanks(self) -> None:
-        while True:
-            self._blanks()
-            if not self.text.startswith("\n", self.at):
-                return
-            self.at += 1
-            if self._waiting:
-                self._here_documents()
-
-    def _here_documents(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for document in waiting:
-            line, collected = self.line(), []
-            while self.at < len(self.text):
-                end = self.text.find("\n", self.at)
-                end = len(self.text) if end < 0 else end
-                one = self.text[self.at : end]
-                # A backslash at the end of a line joins lines before the delimiter is looked for.
-                while not document.quoted and _odd_backslashes(one) and end < len(self.text):
-                    following = self.text.find("\n", end + 1)
-                    following = len(self.text) if following < 0 else following
-                    one = one + "\n" + self.text[end + 1 : following]
-                    end = following
-                self.at = min(end + 1, len(self.text))
-                if document.dedented:
-                    one = re.sub(r"^\t+", "", one, flags=re.M)
-                if one == document.delimiter:
-                    break
-                collected.append(one + "\n")
-            body = "".join(collected)
-            if document.quoted:
-                document.body = make_word([Text(body, True)], line, body)
-            else:
-                reader = Reader(body, line, posix=self.posix, depth=self.depth)
-                document.body = reader.here_text(line)
-
-    def _peek(self) -> str:
-        """The unquoted token at the current position, "" when it is quoted or glued to an expansion."""
-        found = _TOKEN.match(self.text, self.at)
-        if not found:
-            return ""
-        following = self.text[found.end() : found.end() + 1]
-        return "" if following and following in "'\"\\$`" else found.group()
-
     def _reserved_word(self) -> str:
-        token = self._peek()
-        return token if token in self._reserved else ""
+        keyword = self._peek()
+        return keyword if keyword in self._reserved else ""
 
     def _expect(self, word: str) -> None:
         self._newlines_and_blanks()
@@ -162,7 +113,7 @@ class Reader(WordReader):
             found = self.text[self.at : self.at + 1]
             if not found:
                 raise self.fail("syntax error: unexpected end of file")
-            raise self.fail(f"syntax error near unexpected token `{self._peek() or found}', wanted `{word}'")
+            raise self.fail(f"syntax error near unexpected keyword `{self._peek() or found}', wanted `{word}'")
         self.at += len(word)
 
     # --- lists ------------------------------------------------------------------------------------------------
@@ -175,7 +126,7 @@ class Reader(WordReader):
         if character == ")":
             if ")" in stops:
                 return True
-            raise self.fail("syntax error near unexpected token `)'")
+            raise self.fail("syntax error near unexpected keyword `)'")
         if character == ";" and ";;" in stops and text.startswith((";;", ";&"), self.at):
             return True
         return character not in "'\"\\$`" and self._peek() in stops
@@ -212,14 +163,14 @@ class Reader(WordReader):
             elif self._ends(stops):
                 break
             else:
-                raise self.fail(f"syntax error near unexpected token `{text[self.at : self.at + 1]}'")
+                raise self.fail(f"syntax error near unexpected keyword `{text[self.at : self.at + 1]}'")
         self.depth -= 1
         return Sequence(tuple(done), frozenset(background), line)
 
     def _body(self, *stops: str) -> Sequence:
         sequence = self._sequence(frozenset(stops))
         if not sequence.commands:
-            raise self.fail(f"syntax error near unexpected token `{self._peek() or 'end of file'}'")
+            raise self.fail(f"syntax error near unexpected keyword `{self._peek() or 'end of file'}'")
         return sequence
 
     def _and_or(self) -> Node:
@@ -234,18 +185,18 @@ class Reader(WordReader):
             self.at += 2
             self._newlines_and_blanks()
             rest.append((operator, self._pipeline()))
-        return AndOr(first, tuple(rest), line) if rest else first  # type: ignore[arg-type]
+        return AndOr(first, tuple(rest), line) if rest else first
 
     def _pipeline(self) -> Node:
         line = self.line()
         negated = False
         while True:
-            token = self._reserved_word()
-            if token == "!":
+            keyword = self._reserved_word()
+            if keyword == "!":
                 negated = not negated
                 self.at += 1
                 self._blanks()
-            elif token == "time":
+            elif keyword == "time":
                 self.at += 4
                 self._blanks()
                 if self._peek() == "-p":
@@ -255,7 +206,9 @@ class Reader(WordReader):
                 break
         if self.at >= len(self.text) or self.text[self.at] in "\n;&|)":
             if not negated:
-                raise self.fail(f"syntax error near unexpected token `{self.text[self.at : self.at + 1] or 'newline'}'")
+                raise self.fail(
+                    f"syntax error near unexpected keyword `{self.text[self.at : self.at + 1] or 'newline'}'"
+                )
             return Pipeline((Sequence(()),), True, line)
         start = self.at
         stages = [self._command()]
@@ -307,38 +260,38 @@ class Reader(WordReader):
             if not text.startswith(")", self.at):
                 raise self.fail("syntax error: unexpected end of file, wanted `)'")
             if not body.commands:
-                raise self.fail("syntax error near unexpected token `)'")
+                raise self.fail("syntax error near unexpected keyword `)'")
             self.at += 1
             return Subshell(body, line)
-        token = self._reserved_word()
-        if token:
-            return self._reserved_compound(token, line)
+        keyword = self._reserved_word()
+        if keyword:
+            return self._reserved_compound(keyword, line)
         found = _FUNCTION.match(text, self.at)
         if found:
             self.at = found.end()
             return self._function(found[1], found.start(), line)
         return None
 
-    def _reserved_compound(self, token: str, line: int) -> Node:
-        self.at += len(token)
-        if token == "{":
+    def _reserved_compound(self, keyword: str, line: int) -> Node:
+        self.at += len(keyword)
+        if keyword == "{":
             body = self._body("}")
             self._expect("}")
             return Group(body, (), line)
-        if token == "if":
+        if keyword == "if":
             return self._if(line)
-        if token in ("while", "until"):
+        if keyword in ("while", "until"):
             condition = self._body("do")
-            return While(condition, self._do(), token == "until", line)
-        if token == "for":
+            return While(condition, self._do(), keyword == "until", line)
+        if keyword == "for":
             return self._for(line)
-        if token == "select":
+        if keyword == "select":
             return self._for_words(line, select=True)
-        if token == "case":
+        if keyword == "case":
             return self._case(line)
-        if token == "[[":
+        if keyword == "[[":
             return self._conditional(line)
-        if token == "function":
+        if keyword == "function":
             self._blanks()
             start = self.at
             name = self._peek()
@@ -350,14 +303,14 @@ class Reader(WordReader):
             if parentheses:
                 self.at = parentheses.end()
             return self._function(name, start, line)
-        if token == "coproc":
+        if keyword == "coproc":
             self._blanks()
             if self._command_ahead():
                 self.at += len(self._peek())
                 self._blanks()
             self._command()
             return Unsupported("coproc", line)
-        raise self.fail(f"syntax error near unexpected token `{token}'")
+        raise self.fail(f"syntax error near unexpected keyword `{keyword}'")
 
     def _command_ahead(self) -> bool:
         """Whether a name stands before a compound command (`coproc NAME { …; }`)."""
@@ -377,9 +330,9 @@ class Reader(WordReader):
         return body
 
     def _if(self, line: int) -> If:
-        clauses: list[tuple[Node, Node]] = []
+        clauses: list[tuple[Sequence, Sequence]] = []
         lines = [line]
-        otherwise: Node | None = None
+        otherwise: Sequence | None = None
         reads: list[tuple[str, ...]] = []
         while True:
             first_name = len(self.names)
@@ -387,12 +340,12 @@ class Reader(WordReader):
             reads.append(tuple(dict.fromkeys(self.names[first_name:])))
             self._expect("then")
             clauses.append((condition, self._body("elif", "else", "fi")))
-            token = self._peek()
-            if token == "elif":
+            keyword = self._peek()
+            if keyword == "elif":
                 lines.append(self.line())
                 self.at += 4
                 continue
-            if token == "else":
+            if keyword == "else":
                 lines.append(self.line())
                 self.at += 4
                 otherwise = self._body("fi")
@@ -447,7 +400,7 @@ class Reader(WordReader):
                     break
                 words.append(word)
             if self.text[self.at : self.at + 1] not in (";", "\n"):
-                raise self.fail(f"syntax error near unexpected token `{self.text[self.at : self.at + 1]}'")
+                raise self.fail(f"syntax error near unexpected keyword `{self.text[self.at : self.at + 1]}'")
         if self.text.startswith(";", self.at):
             self.at += 1
         return For(name, None if words is None else tuple(words), self._loop_body(), line, select)
@@ -477,7 +430,9 @@ class Reader(WordReader):
             self._blanks()
             pattern = self.word()
             if pattern is None:
-                raise self.fail(f"syntax error near unexpected token `{self.text[self.at : self.at + 1] or 'newline'}'")
+                raise self.fail(
+                    f"syntax error near unexpected keyword `{self.text[self.at : self.at + 1] or 'newline'}'"
+                )
             patterns.append(pattern)
             self._blanks()
             if self.text.startswith("|", self.at):
@@ -485,7 +440,7 @@ class Reader(WordReader):
                 continue
             break
         if not self.text.startswith(")", self.at):
-            raise self.fail(f"syntax error near unexpected token `{self.text[self.at : self.at + 1]}'")
+            raise self.fail(f"syntax error near unexpected keyword `{self.text[self.at : self.at + 1]}'")
         self.at += 1
         body = self._sequence(frozenset({";;", "esac"}))
         terminator = ";;"
@@ -497,248 +452,11 @@ class Reader(WordReader):
         else:
             if self._peek() != "esac":
                 raise self.fail("syntax error: unexpected end of file")
-        return CaseItem(tuple(patterns), body if body.commands else None, terminator, line)  # type: ignore[arg-type]
+        return CaseItem(tuple(patterns), body if body.commands else None, terminator, line)
 
     # --- simple commands --------------------------------------------------------------------------------------
 
-    def _simple(self) -> Simple:
-        text, start, line = self.text, self.at, self.line()
-        assignments: list[Assignment] = []
-        words: list[Word | Assignment] = []
-        redirects: list[Redirect] = []
-        declaration = False
-        end = start
-        while True:
-            self._blanks()
-            if self.at >= len(text) or text[self.at] in "\n;|)":
-                break
-            redirect = self._redirect()
-            if redirect is not None:
-                redirects.append(redirect)
-                end = self.at
-                continue
-            if text[self.at] in "&(":
-                break
-            if not words or declaration:
-                assignment = self._assignment()
-                if assignment is not None:
-                    (words if words else assignments).append(assignment)  # type: ignore[arg-type]
-                    end = self.at
-                    continue
-            word = self.word(braces=True)
-            if word is None:
-                break
-            if not declaration and word.constant in DECLARATIONS and not self.posix:
-                declaration = all(isinstance(one, Word) and one.constant in ("command", "builtin") for one in words)
-            words.append(word)
-            end = self.at
-        if end == start:
-            raise self.fail(f"syntax error near unexpected token `{text[start : start + 1] or 'newline'}'")
-        if text.startswith("(", self.at):
-            raise self.fail("syntax error near unexpected token `('")
-        return Simple(tuple(assignments), tuple(words), tuple(redirects), line, text[start:end])
-
-    def _redirect(self) -> Redirect | None:
-        found = _REDIRECT.match(self.text, self.at)
-        if not found:
-            return None
-        if self.posix and (found[2] or found[3] in ("<<<", "&>", "&>>")):
-            if found[3] == "<<<":
-                raise self.fail("syntax error: redirection unexpected")
-            return None
-        line = self.line()
-        self.at = found.end()
-        self._blanks()
-        descriptor = int(found[1]) if found[1] is not None and len(found[1]) < 6 else None
-        if found[3] in ("<<", "<<-"):
-            return Redirect("<<", descriptor, self._here_start(found[3] == "<<-"), line, found[2] or "")
-        target = self.word()
-        if target is None:
-            raise self.fail(f"syntax error near unexpected token `{self.text[self.at : self.at + 1] or 'newline'}'")
-        return Redirect(found[3], descriptor, target, line, found[2] or "")
-
-    def _here_start(self, dedented: bool) -> HereDocument:
-        start = self.at
-        word = self.word(extglob=False)
-        if word is None:
-            raise self.fail("syntax error near unexpected token `newline'")
-        raw = self.text[start : self.at]
-        quoted = any(character in raw for character in "'\"\\")
-        delimiter = word.constant if word.constant is not None else re.sub(r"['\"\\]", "", raw)
-        document = HereDocument(delimiter, quoted, dedented)
-        self._waiting.append(document)
-        return document
-
-    def _assignment(self) -> Assignment | None:
-        found = _ASSIGNMENT.match(self.text, self.at)
-        if not found or (self.posix and found[2] != "="):
-            return None
-        start, line, depth = self.at, self.line(), self.depth
-        name, mark = found[1], found[2]
-        self.at = found.end()
-        index: Word | None = None
-        if mark == "[":
-            try:
-                index = self.quoted_until("]", opening="[")
-            except SyntaxProblem:
-                self.at, self.depth = start, depth
-                return None
-            equals = re.compile(r"\+?=").match(self.text, self.at)
-            if not equals:
-                self.at = start
-                return None
-            mark = equals.group()
-            self.at = equals.end()
-        append = mark == "+="
-        if self.text.startswith("(", self.at) and not self.posix:
-            if index is not None:
-                raise self.fail(f"{name}: cannot assign list to array member")
-            self.at += 1
-            return Assignment(name, line, None, self._elements(), None, append)
-        value = self.word()
-        return Assignment(name, line, value, None, index, append)
-
-    def _elements(self) -> tuple[Element, ...]:
-        elements: list[Element] = []
-        while True:
-            self._newlines_and_blanks()
-            if self.text.startswith(")", self.at):
-                self.at += 1
-                return tuple(elements)
-            if self.at >= len(self.text):
-                raise self.fail("unexpected EOF while looking for matching `)'")
-            if self.text.startswith("[", self.at):
-                element = self._keyed_element()
-                if element is not None:
-                    elements.append(element)
-                    continue
-            word = self.word(braces=True)
-            if word is None:
-                raise self.fail(f"syntax error near unexpected token `{self.text[self.at : self.at + 1]}'")
-            elements.append(Element(word))
-
-    def _keyed_element(self) -> Element | None:
-        start, depth = self.at, self.depth
-        self.at += 1
-        try:
-            index = self.quoted_until("]", opening="[")
-        except SyntaxProblem:
-            self.at, self.depth = start, depth
-            return None
-        found = re.compile(r"\+?=").match(self.text, self.at)
-        if not found:
-            self.at = start
-            return None
-        self.at = found.end()
-        value = self.word() or make_word([Text("", True)], self.line(), "")
-        return Element(value, index, found.group() == "+=")
-
     # --- [[ ]] ------------------------------------------------------------------------------------------------
-
-    def _conditional(self, line: int) -> Conditional:
-        start = self.at - 2
-        test = self._test_or()
-        self._newlines_and_blanks()
-        if not self.text.startswith("]]", self.at):
-            raise self.fail("syntax error in conditional expression")
-        self.at += 2
-        return Conditional(test, line, self.text[start : self.at])
-
-    def _test_or(self) -> Test:
-        left = self._test_and()
-        self._newlines_and_blanks()
-        if self.text.startswith("||", self.at):
-            self.at += 2
-            return JoinedTest("||", left, self._test_or())
-        return left
-
-    def _test_and(self) -> Test:
-        left = self._test_not()
-        self._newlines_and_blanks()
-        if self.text.startswith("&&", self.at):
-            self.at += 2
-            return JoinedTest("&&", left, self._test_and())
-        return left
-
-    def _test_not(self) -> Test:
-        self._deeper()
-        try:
-            self._newlines_and_blanks()
-            if self._peek() == "!":
-                self.at += 1
-                return NotTest(self._test_not())
-            if self.text.startswith("(", self.at):
-                self.at += 1
-                test = self._test_or()
-                self._newlines_and_blanks()
-                if not self.text.startswith(")", self.at):
-                    raise self.fail("syntax error in conditional expression")
-                self.at += 1
-                return test
-            return self._test_primary()
-        finally:
-            self.depth -= 1
-
-    def _test_word(self) -> Word:
-        self._blanks()
-        word = self.word()
-        if word is None:
-            raise self.fail("syntax error in conditional expression")
-        return word
-
-    def _test_primary(self) -> Test:
-        start = self.at
-        left = self._test_word()
-        operator_like = left.text == left.constant and len(left.text) == 2 and left.text[0] == "-"
-        self._blanks()
-        ends = self.text.startswith(("]]", "&&", "||", ")"), self.at)
-        if operator_like and left.text[1] in _UNARY and not ends and not self._binary_ahead():
-            return UnaryTest(left.text, self._test_word())
-        if ends or self.text.startswith("\n", self.at):
-            return UnaryTest("-n", left)
-        for operator in ("==", "=~", "!=", "=", "<", ">"):
-            if self.text.startswith(operator, self.at):
-                self.at += len(operator)
-                self._blanks()
-                right = self._regular_expression() if operator == "=~" else self._test_word()
-                return BinaryTest("==" if operator == "=" else operator, left, right)
-        operator = self._peek()
-        if operator in _BINARY_WORDS:
-            self.at += len(operator)
-            return BinaryTest(operator, left, self._test_word())
-        self.at = start
-        raise self.fail("syntax error in conditional expression")
-
-    def _binary_ahead(self) -> bool:
-        """Whether what follows is a binary operator, so that `-f == x` compares strings."""
-        token = self._peek()
-        return token in _BINARY_WORDS or token in ("==", "!=", "=~", "=")
-
-    def _regular_expression(self) -> Word:
-        text, start, level = self.text, self.at, 0
-        parts: list = []
-        while self.at < len(text):
-            character = text[self.at]
-            if character in " \t\n" and not level:
-                break
-            if character == "(":
-                level += 1
-            elif character == ")":
-                if not level:
-                    break
-                level -= 1
-            if character in "'\"\\$`":
-                self._piece(parts, in_double=False)
-            else:
-                parts.append(Text(character, False))
-                self.at += 1
-        if self.at == start:
-            raise self.fail("syntax error in conditional expression")
-        return make_word(parts, self.line(start), text[start : self.at])
-
-
-def _odd_backslashes(line: str) -> bool:
-    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
 @lru_cache(maxsize=1024)

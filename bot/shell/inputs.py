@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.shell.machine import STEPS_OF_A_CHARACTER, STEPS_OF_A_WORD
+from bot.shell.numbers import is_digits, whole
 from bot.shell.state import Feed, Status, Variable
 from bot.shell.syntax import Simple
 from bot.shell.values import Symbol, Value
@@ -37,9 +39,9 @@ def read(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
                 elif letter == "d":
                     delimiter = value[:1] or "\0"
                 elif letter in "nN":
-                    count, exact = int(value) if value.isdecimal() else 0, letter == "N"
+                    count, exact = whole(value) if is_digits(value) else 0, letter == "N"
                 elif letter == "u":
-                    descriptor = int(value) if value.isdecimal() else 0
+                    descriptor = whole(value) if is_digits(value) else 0
                 break
             if letter == "r":
                 raw = True
@@ -51,6 +53,7 @@ def read(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     if feed.value.text is None:
         return _unknown(on, feed, names, array, node)
     line, found = _line(feed, raw, delimiter, count, exact)
+    on.machine.spend(STEPS_OF_A_CHARACTER * len(line))
     origin = feed.value.origin or on.here(node.line)
     separators = on.separators()
     if array:
@@ -136,13 +139,24 @@ def _split(line: list[tuple[str, bool]], separators: str, limit: int) -> list[st
 
 
 def _last(line: list[tuple[str, bool]], at: int, blanks: frozenset[str], hard: frozenset[str]) -> str:
-    """What the last variable gets: the rest, less blanks at its end, and less one separator when it holds no other."""
-    end = len(line)
-    while end > at and not line[end - 1][1] and line[end - 1][0] in blanks:
-        end -= 1
-    if end > at and not line[end - 1][1] and line[end - 1][0] in hard:
-        inner = line[at : end - 1]
-        if not any(not protected and (one in hard or one in blanks) for one, protected in inner):
+    """What the last variable gets: one field when there is no more, else all that is left, less blanks at its end."""
+    size = len(line)
+
+    def skip(position: int, kind: frozenset[str]) -> int:
+        while position < size and not line[position][1] and line[position][0] in kind:
+            position += 1
+        return position
+
+    end = at
+    while end < size and (line[end][1] or line[end][0] not in blanks | hard):
+        end += 1
+    behind = skip(end, blanks)
+    if behind < size and not line[behind][1] and line[behind][0] in hard:
+        behind = skip(behind + 1, blanks)
+    if behind < size:
+        end = size
+        # A backslash does not save a blank here.
+        while end > at and line[end - 1][0] in blanks:
             end -= 1
     return "".join(one for one, _ in line[at:end])
 
@@ -161,16 +175,19 @@ def mapfile(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         if not value and at < len(arguments):
             value = arguments[at].text or ""
             at += 1
+        number = whole(value) if is_digits(value) else -1
         if letter == "d":
             delimiter = value[:1] or "\0"
+        elif letter in "nsOu" and number < 0:
+            return 1 if value else 2
         elif letter == "n":
-            limit = int(value)
+            limit = number
         elif letter == "s":
-            skip = int(value)
+            skip = number
         elif letter == "O":
-            origin_index = int(value)
+            origin_index = number
         elif letter == "u":
-            descriptor = int(value)
+            descriptor = number
         else:
             raise on.refusal(f"mapfile {text} is not followed", node.line)
     name = (arguments[at].text or "") if at < len(arguments) else "MAPFILE"
@@ -191,6 +208,7 @@ def mapfile(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     kept = kept[skip : skip + limit] if limit else kept[skip:]
     if len(kept) > 100_000:
         raise on.refusal("mapfile reads too many lines", node.line)
+    on.machine.spend(STEPS_OF_A_WORD * len(kept))
     for index, one in enumerate(kept):
         variable.items[max(origin_index, 0) + index] = Value(one, content.origin or on.here(node.line))
     return 0
@@ -203,7 +221,7 @@ def getopts(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     spec, name = arguments[0].text or "", arguments[1].text or ""
     words = arguments[2:] if len(arguments) > 2 else on.shell.positional
     current = on.expand.variable("OPTIND")
-    index = int(current.text) if current is not None and (current.text or "").isdecimal() else 1  # type: ignore[arg-type]
+    index = whole(current.text or "") if current is not None and is_digits(current.text) else 1
     quiet = spec.startswith(":")
     on.shell.variables.pop("OPTARG", None)
     position = on.shell.getopts_at

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
 DIRECTORIES = frozenset(
-    {"/", "/tmp", "/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/var", "/root", "/opt", "/home"}
+    {"/", "/tmp", "/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/var", "/root", "/opt", "/home"}  # noqa: S108 (a path in a container)
 )
 """Directories that every image has."""
 
@@ -30,6 +30,9 @@ _MAX_SLEEPS = 40
 class Limits:
     """Where the interpreter stops. `commands` counts per way, `all_commands` over all ways of one question.
 
+    `work` is what may be done with texts over all ways, in steps of a pattern match (see `patterns.match_cost`),
+    `decisions` the open questions on one way.
+
     The numbers keep a hostile script well under two seconds; an entrypoint runs a few hundred commands on a few ways.
     """
 
@@ -38,6 +41,8 @@ class Limits:
     outcomes: int = 64
     depth: int = 40
     text: int = 1 << 20
+    work: float = 3e7
+    decisions: int = 400
 
 
 @runtime_checkable
@@ -46,6 +51,24 @@ class ListedFiles(Protocol):
 
     def paths(self) -> Iterable[str]:
         """The absolute path of every file."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left of the work that all ways of a question may take together."""
+
+    commands: int
+    work: float
+
+
+STEPS_OF_A_WORD = 500
+"""What one word of many costs, in the steps of a pattern match; commands of few words are counted as commands."""
+
+STEPS_OF_A_CHARACTER = 20
+"""What a walk over a text costs for each character."""
+
+FEW = 16
+"""Words of a common command."""
 
 
 class NeverEnds(Exception):
@@ -62,12 +85,35 @@ class Call:
     steps: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Done:
-    """A step that was made on the way."""
+    """A step that was made on the way, behind so many decisions."""
 
     run: tuple[Value, ...]
     position: Position
+    decisions: int
+
+
+class Answers:
+    """What the container's files answer, asked once for all ways of a question."""
+
+    def __init__(self, files: ContainerFiles) -> None:
+        self._files = files
+        self._read: dict[str, SourceFile | None] = {}
+        self._exists: dict[str, bool | None] = {}
+        self.listed = sorted(files.paths()) if isinstance(files, ListedFiles) else None
+
+    def read(self, path: str) -> SourceFile | None:
+        """As `ContainerFiles.read`."""
+        if path not in self._read:
+            self._read[path] = self._files.read(path)
+        return self._read[path]
+
+    def exists(self, path: str) -> bool | None:
+        """As `ContainerFiles.exists`."""
+        if path not in self._exists:
+            self._exists[path] = self._files.exists(path)
+        return self._exists[path]
 
 
 @dataclass(slots=True)
@@ -75,16 +121,17 @@ class Machine:
     """The container, as far as it is known, on one way."""
 
     way: Way
-    files: ContainerFiles
+    files: Answers
     limits: Limits
     closed: bool
-    budget: list[int]
+    budget: Budget
     failing: int = -1
     count: int = 0
-    background: int = 0
     overlay: dict[str, Sink] = field(default_factory=dict)
     directories: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
+    disturbed: set[str] = field(default_factory=set)
+    executable: set[str] = field(default_factory=set)
     notes: dict[tuple[str, Position | None], None] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     steps: list[Done] = field(default_factory=list)
@@ -101,15 +148,22 @@ class Machine:
         self.count += 1
         if self.count > self.limits.commands:
             raise on.refusal("more commands than are followed (a loop without end?)")
-        self.budget[0] -= 1
-        if self.budget[0] < 0:
+        self.budget.commands -= 1
+        if self.budget.commands < 0:
             raise on.refusal("more commands on all ways together than are followed")
+
+    def spend(self, steps: float) -> None:
+        """Counts work on a text. Raises `Refusal` when it was too much."""
+        self.budget.work -= steps
+        if self.budget.work < 0:
+            raise Refusal("more work on long texts than is followed")
 
     def note(self, on: Interpreter, reason: str, line: int | None = None) -> None:
         """Records an assumption."""
         self.notes.setdefault((reason, on.position(line)))
 
     def unresolved_notes(self) -> tuple[Unresolved, ...]:
+        """The assumptions made on this way."""
         return tuple(Unresolved(reason, position) for reason, position in self.notes)
 
     def sleep(self, on: Interpreter) -> None:
@@ -132,9 +186,17 @@ class Machine:
         """The content of a file: what the script wrote itself, what is mounted, or None when it is not known."""
         if path in self.overlay:
             return self.overlay[path].content()
-        if path in self.removed:
+        if path in self.removed or self._is_disturbed(path):
             return None
         return self.files.read(path)
+
+    def disturb(self, path: str) -> None:
+        """Forgets a file, or all files of a folder: something was done to it that is not followed."""
+        self.overlay.pop(path, None)
+        self.disturbed.add(path)
+
+    def _is_disturbed(self, path: str) -> bool:
+        return any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.disturbed)
 
     def exists(self, path: str) -> bool | None:
         """Whether there is a file or directory of this path; None when only the container knows."""
@@ -144,33 +206,34 @@ class Machine:
             return False
         if path in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"):
             return True
-        known = self.files.exists(path)
+        known = None if self._is_disturbed(posixpath.dirname(path)) else self.files.exists(path)
         return False if known is None and self.closed else known
 
     def is_directory(self, path: str) -> bool | None:
+        """Whether a path is a directory; None when only the container knows."""
         if path in self.overlay:
             return False
         if path in self.directories or path in DIRECTORIES:
             return True
-        if self.files.read(path) is not None:
+        if self.files.read(path) is not None and not self._is_disturbed(posixpath.dirname(path)):
             return False
         exists = self.exists(path)
         if exists is False:
             return False
-        if isinstance(self.files, ListedFiles):
-            return any(name.startswith(path.rstrip("/") + "/") for name in self.files.paths())
+        if self.files.listed is not None:
+            return any(name.startswith(path.rstrip("/") + "/") for name in self.files.listed)
         return None
 
     def glob(self, on: Interpreter, pattern: str, line: int) -> list[str] | None:
         """The file names that a pattern matches, sorted; None when they are not known."""
         text = unquote(pattern)
-        if not isinstance(self.files, ListedFiles):
+        if self.files.listed is None:
             if _cannot_be_a_path(text):
                 self.note(on, f"no file is assumed to be named like {text}", line)
                 return []
             return None
         absolute = pattern.startswith("/")
-        names = {*self.files.paths(), *self.overlay} - self.removed
+        names = {*self.files.listed, *self.overlay} - self.removed
         directories: set[str] = set()
         for name in names:
             parent = posixpath.dirname(name)
@@ -210,6 +273,3 @@ def _hidden(name: str, pattern: str) -> bool:
 def _cannot_be_a_path(text: str) -> bool:
     """Whether nobody has files of such names: JSON, URLs, options with values."""
     return any(mark in text for mark in ("{", '"', "://", "=", ",")) or (text.startswith("[") and text.endswith("]"))
-
-
-__all__ = ["Call", "Done", "Limits", "ListedFiles", "Machine", "NeverEnds", "Refusal"]

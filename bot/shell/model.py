@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -45,12 +45,20 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A command that ran a file of a mount, or an installer, before or beside the engine."""
+    """A command that ran a file of a mount, or an installer, before or beside the engine.
+
+    `stops` answers what happens when it fails, or works the answer out when it is asked: few are.
+    """
 
     run: tuple[Word, ...]
     before_engine: bool
-    failure_stops_boot: bool
+    stops: bool | Callable[[], bool | None] = field(compare=False)
     position: Position
+
+    @property
+    def failure_stops_boot(self) -> bool | None:
+        """Whether the engine does not start when this command fails; None where that could not be followed."""
+        return self.stops() if callable(self.stops) else self.stops
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A value that the script compares a variable with (`case` patterns, `=`, `==`, `-eq`, `-z`…): candidates for worlds.
+    """A value that the script compares a variable with (`case` patterns, `=`, `-eq`, `-z`…): candidates for worlds.
 
     `value` is literal; a glob pattern is given by one string that it matches.
     """

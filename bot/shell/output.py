@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from bot.shell.machine import STEPS_OF_A_CHARACTER
+from bot.shell.numbers import whole
+from bot.shell.parts import LocaleDependent, ansi_escape
 from bot.shell.quoting import backslash_quoted
-from bot.shell.reader import ansi_escape
 from bot.shell.state import Sink, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Symbol, Value, concatenate, join_origins
@@ -35,6 +37,13 @@ def echo(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     stream = on.io.get(1)
     if isinstance(stream, Sink) and not stream.keep:
         return 0
+    try:
+        return _echo(on, arguments, node)
+    except LocaleDependent as error:
+        raise on.refusal(str(error), node.line) from error
+
+
+def _echo(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     escapes, newline = on.shell.posix or "xpg_echo" in on.shell.switches, True
     while arguments:
         text = arguments[0].text
@@ -65,7 +74,7 @@ def echo(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
 
 
 def _echo_escapes(text: str) -> tuple[str, bool]:
-    """The escapes of `echo -e` and `%b` undone; whether `\\c` ended the output."""
+    r"""The escapes of `echo -e` and `%b` undone; whether `\c` ended the output."""
     pieces = bytearray()
     at = 0
     while at < len(text):
@@ -102,17 +111,16 @@ def printf(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         arguments = arguments[1:]
     if not arguments:
         return 2
-    if target is None:
-        stream = on.io.get(1)
-        if isinstance(stream, Sink) and not stream.keep:
-            return 0
     form = on.way.resolve(arguments[0])
     if form.text is None:
         value = Value(None, form.origin, (Symbol(f"printf {form.template()}"),))
         status: Status = 0
     else:
         formatter = Formatter(on, form, [on.way.resolve(one) for one in arguments[1:]])
-        value = formatter.run()
+        try:
+            value = formatter.run()
+        except LocaleDependent as error:
+            raise on.refusal(str(error), node.line) from error
         status = formatter.status
     if target is not None:
         name, bracket, index = target.partition("[")
@@ -134,6 +142,7 @@ class Formatter:
         self.stopped = False
 
     def run(self) -> Value:
+        """The whole output: the format again and again until the arguments are used up."""
         if any(one.splits for one in self.arguments):
             raise self.on.refusal("printf of a value of unknown length")
         while True:
@@ -143,8 +152,7 @@ class Formatter:
                 break
             if len(self.pieces) > 100_000:
                 raise self.on.refusal("printf makes too much output")
-        value = concatenate(self.pieces) if self.pieces else Value("", self.form.origin)
-        return value
+        return concatenate(self.pieces) if self.pieces else Value("", self.form.origin)
 
     def _put(self, text: str, origin: Value | None = None) -> None:
         self.pieces.append(Value(text, (origin or self.form).origin))
@@ -209,14 +217,14 @@ class Formatter:
             if width < 0:
                 flags, width = flags + "-", -width
         elif found["width"]:
-            width = int(found["width"])
+            width = whole(found["width"])
         precision: int | None = None
         if found["precision"] == "*":
             precision = self._number_argument()
             precision = None if precision < 0 else precision
         elif found["precision"] is not None:
             text = found["precision"]
-            precision = None if text.startswith("-") else int(text or 0)
+            precision = None if text.startswith("-") else whole(text or "0")
         if width > _MAX_WIDTH or (precision or 0) > _MAX_WIDTH:
             raise self.on.refusal("printf with a width without end")
         if kind == "%":
@@ -233,9 +241,10 @@ class Formatter:
             self._unknown(value, kind, flags, width, precision)
             return
         text = value.text if value is not None and value.text is not None else ""
+        self.on.machine.spend(STEPS_OF_A_CHARACTER * (width + len(text)))
         origin = value or self.form
         if kind in "sbcqQ":
-            self._put(_padded(self._string(kind, text, value is None, precision), flags, width), origin)
+            self._put(_padded(self._string(kind, text, precision), flags, width), origin)
         elif kind in "diouxX":
             self._put(_integer_text(kind, self._integer(text), flags, width, precision), origin)
         elif kind in "eEfFgG":
@@ -253,15 +262,19 @@ class Formatter:
         name = f"printf %{flags}{width or ''}{kind} {value.template()}"
         self.pieces.append(Value(None, join_origins([value]), (Symbol(name),)))
 
-    def _string(self, kind: str, text: str, missing: bool, precision: int | None) -> str:
+    def _string(self, kind: str, text: str, precision: int | None) -> str:
         if kind == "c":
+            if not text:
+                raise self.on.refusal("printf writes a null character")
             return text[:1]
         if kind in "qQ":
+            if self.on.shell.posix:
+                raise self.on.refusal("printf %q needs bash")
             text = backslash_quoted(text)
         elif kind == "b":
             text, stopped = _echo_escapes(text)
             self.stopped = self.stopped or stopped
-        return text if precision is None or kind == "q" else text[:precision]
+        return text if precision is None else text[:precision]
 
     def _integer(self, text: str) -> int:
         if text[:1] in ("'", '"'):
@@ -273,7 +286,7 @@ class Formatter:
             return 0
         digits = found[2]
         base = 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") and len(digits) > 1 else 10
-        value = int(digits, base) * (-1 if found[1] == "-" else 1)
+        value = whole(digits, base) * (-1 if found[1] == "-" else 1)
         if found[3]:
             self.status = 1
         limit = 1 << 63
@@ -285,6 +298,9 @@ class Formatter:
     def _float(self, text: str) -> float:
         if text[:1] in ("'", '"'):
             return float(ord(text[1])) if len(text) > 1 else 0.0
+        hexadecimal = re.fullmatch(r"\s*[+-]?0[xX][0-9a-fA-F]+", text)
+        if hexadecimal:
+            return float(whole(text, 16))
         found = _FLOAT.match(text)
         if not found:
             if text:
@@ -313,11 +329,11 @@ def _integer_text(kind: str, value: int, flags: str, width: int, precision: int 
     prefix = ""
     if "#" in flags and value:
         prefix = {"x": "0x", "X": "0X"}.get(kind, "")
-        if kind == "o" and not digits.startswith("0"):
-            digits = "0" + digits
     if precision is not None:
         digits = "" if precision == 0 and value == 0 else digits.rjust(precision, "0")
-    elif "0" in flags and "-" not in flags:
+    if kind == "o" and "#" in flags and not digits.startswith("0"):
+        digits = "0" + digits
+    if precision is None and "0" in flags and "-" not in flags:
         digits = digits.rjust(width - len(sign) - len(prefix), "0")
     return _padded(sign + prefix + digits, flags, width)
 

@@ -6,6 +6,7 @@ A pattern arrives as text in which every quoted special character stands behind 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 _CLASSES = {
@@ -92,79 +93,151 @@ _SAMPLES = ("1", "0", "x", "a", "A", "-", "_", " ", ".", *map(chr, range(33, 127
 
 @lru_cache(maxsize=4096)
 def compiled(
-    pattern: str, *, extended: bool = False, path: bool = False, ignore_case: bool = False, greedy: bool = True
+    pattern: str, *, extended: bool = False, path: bool = False, ignore_case: bool = False, shortest: bool = False
 ) -> re.Pattern[str]:
-    """A regular expression for `fullmatch`. With `path`, `/` is matched by itself only and leading dots are not hidden."""
-    body, _ = _translate(pattern, 0, extended, path, greedy, inside=False)
+    """A regular expression for `fullmatch`; its `match` finds the longest (or shortest) match from a place.
+
+    That holds where no extended group is in the pattern. With `path`, no wildcard matches a slash.
+    """
+    if len(pattern) > MAX_PATTERN:
+        raise UnsupportedPattern(pattern)
+    if extended and _has_group(pattern):
+        body, _ = _translate(pattern, 0, path, inside=False)
+    else:
+        body = _simple(pattern, path, shortest)
     try:
         return re.compile(body, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
     except (re.error, RecursionError, OverflowError) as error:
         raise UnsupportedPattern(pattern) from error
 
 
+def is_simple(pattern: str, *, extended: bool) -> bool:
+    """Whether the pattern has no extended group."""
+    return not (extended and _has_group(pattern))
+
+
 def matches(pattern: str, text: str, *, extended: bool = False, ignore_case: bool = False) -> bool:
-    """Whether the whole text matches."""
-    if len(text) > 20_000 and pattern.count("*") > 3:
-        raise UnsupportedPattern(pattern)
+    """Whether the whole text matches. Raises `UnsupportedPattern`, also where a match could take too long."""
+    if extended and _has_group(pattern):
+        match_cost(pattern, (text,))
     return compiled(pattern, extended=extended, ignore_case=ignore_case).fullmatch(text) is not None
 
 
-def _translate(pattern: str, at: int, extended: bool, path: bool, greedy: bool, *, inside: bool) -> tuple[str, int]:
-    """The expression for the pattern from `at`; `inside` a group it ends at `|` or `)`."""
+_GROUP = re.compile(r"(?<!\\)[?*+@!]\(")
+
+
+def _has_group(pattern: str) -> bool:
+    return "(" in pattern and _GROUP.search(pattern) is not None
+
+
+MAX_MATCH_COST = 3e7
+"""Steps that a backtracking match may take: about a second."""
+
+MAX_PATTERN = 2_000
+"""Characters of the longest pattern that is read; people write dozens."""
+
+_REPEATED_GROUP = re.compile(r"\)[*+{]|[*+]\(")
+_PLAIN_GROUP = re.compile(r"[*+]\([^()*+?{|]*\)|\([^()*+?{|]*\)[*+]")
+_UNBOUNDED = re.compile(r"(?<!\\)[*+]|(?<!\\)\{[0-9]*,\}")
+_MAX_EXPONENT = 60
+
+
+def match_cost(expression: str, texts: Iterable[str]) -> float:
+    """The most steps that backtracking over these texts takes, from every place in them. Raises `UnsupportedPattern`.
+
+    Each wildcard multiplies the steps by the length; a repeated group in which something varies can double them with
+    every character.
+    """
+    plain = _PLAIN_GROUP.sub("*", re.sub(r"\[[^]]*\]", "", expression))
+    wildcards = len(_UNBOUNDED.findall(plain))
+    repeated = _REPEATED_GROUP.search(plain) is not None
+    cost = 0.0
+    for text in texts:
+        size = float(len(text) + 1)
+        cost += 2.0 ** min(len(text), _MAX_EXPONENT) * size if repeated else size ** min(wildcards + 1, 9)
+        if cost > MAX_MATCH_COST:
+            raise UnsupportedPattern(expression)
+    return cost
+
+
+def _simple(pattern: str, path: bool, shortest: bool) -> str:
+    """A pattern without groups. What stands between two stars is matched where it comes first, and never again."""
+    pieces: list[str] = [""]
+    at = 0
+    while at < len(pattern):
+        if pattern[at] == "*":
+            while pattern.startswith("*", at + 1):
+                at += 1
+            pieces.append("")
+            at += 1
+            continue
+        piece, at = _one(pattern, at, path)
+        pieces[-1] += piece
+    anything = "[^/]*" if path else ".*"
+    if len(pieces) == 1:
+        return pieces[0]
+    if path:
+        return anything.join(pieces)
+    middle = "".join(f"(?>{anything}?{piece})" for piece in pieces[1:-1])
+    return pieces[0] + middle + anything + ("?" if shortest else "") + pieces[-1]
+
+
+def _one(pattern: str, at: int, path: bool) -> tuple[str, int]:
+    """The expression of the character, bracket or `?` at a place, and the place behind it."""
+    character = pattern[at]
+    if character == "?":
+        return ("[^/]" if path else "."), at + 1
+    if character == "[":
+        closing = _bracket_end(pattern, at)
+        if closing:
+            return _bracket(pattern[at + 1 : closing - 1], path), closing
+    if character == "\\" and at + 1 < len(pattern):
+        return re.escape(pattern[at + 1]), at + 2
+    return re.escape(character), at + 1
+
+
+def _translate(pattern: str, at: int, path: bool, *, inside: bool) -> tuple[str, int]:
+    """The expression for an extended pattern from `at`; `inside` a group it ends at `|` or `)`."""
     pieces: list[str] = []
-    any_one = "[^/]" if path else "."
-    lazy = "" if greedy else "?"
     while at < len(pattern):
         character = pattern[at]
         if inside and character in "|)":
             break
-        if extended and character in _EXTENDED and pattern.startswith("(", at + 1):
-            translated = _group(pattern, at, path, greedy)
+        if character in _EXTENDED and pattern.startswith("(", at + 1):
+            translated = _group(pattern, at, path)
             if translated is not None:
                 piece, at = translated
                 pieces.append(piece)
                 continue
         if character == "*":
-            while pattern.startswith("*", at + 1) and not (extended and pattern.startswith("*(", at + 1)):
+            while pattern.startswith("*", at + 1) and not pattern.startswith("*(", at + 1):
                 at += 1
-            pieces.append(any_one + "*" + lazy)
-        elif character == "?":
-            pieces.append(any_one)
-        elif character == "[":
-            closing = _bracket_end(pattern, at)
-            if closing:
-                pieces.append(_bracket(pattern[at + 1 : closing - 1], path))
-                at = closing
-                continue
-            pieces.append(r"\[")
-        elif character == "\\" and at + 1 < len(pattern):
+            pieces.append("[^/]*" if path else ".*")
             at += 1
-            pieces.append(re.escape(pattern[at]))
-        else:
-            pieces.append(re.escape(character))
-        at += 1
+            continue
+        piece, at = _one(pattern, at, path)
+        pieces.append(piece)
     return "".join(pieces), at
 
 
-def _group(pattern: str, at: int, path: bool, greedy: bool) -> tuple[str, int] | None:
+def _group(pattern: str, at: int, path: bool) -> tuple[str, int] | None:
     kind, alternatives, end = pattern[at], [], at + 1
     while True:
-        body, end = _translate(pattern, end + 1, True, path, greedy, inside=True)
+        body, end = _translate(pattern, end + 1, path, inside=True)
         alternatives.append(body)
         if end >= len(pattern):
             return None
         if pattern[end] == ")":
             break
     choice = "(?:" + "|".join(alternatives) + ")"
-    lazy = "" if greedy else "?"
     if kind == "!":
         # "Anything but": exact when nothing that varies follows, which is how people use it.
         rest = pattern[end + 1 :]
-        if not is_literal(rest, extended=True) or not greedy:
+        if not is_literal(rest, extended=True):
             raise UnsupportedPattern(pattern)
         tail = re.escape(unquote(rest))
         return f"(?!{choice}{tail}\\Z).*", end + 1
-    return choice + {"?": "?" + lazy, "*": "*" + lazy, "+": "+" + lazy, "@": ""}[kind], end + 1
+    return choice + {"@": ""}.get(kind, kind), end + 1
 
 
 def _bracket_end(pattern: str, at: int) -> int:
@@ -231,7 +304,9 @@ def _member(inside: str, at: int, escapes: bool) -> tuple[str, int]:
 
 @lru_cache(maxsize=1024)
 def regular_expression(text: str, *, ignore_case: bool = False) -> re.Pattern[str]:
-    """An extended POSIX regular expression, for `search`."""
+    """An extended POSIX regular expression, for `search`. Raises `BadPattern` and `UnsupportedPattern`."""
+    if len(text) > MAX_PATTERN:
+        raise UnsupportedPattern(text)
     pieces: list[str] = []
     at, level = 0, 0
     repeatable = False
@@ -258,18 +333,12 @@ def regular_expression(text: str, *, ignore_case: bool = False) -> re.Pattern[st
             continue
         if character in "*+?" or (character == "{" and re.compile(r"\{[0-9]*(?:,[0-9]*)?\}").match(text, at)):
             if not repeatable:
-                if character == "*":
-                    pieces.append(r"\*")
-                    at += 1
-                    repeatable = True
-                    continue
                 raise BadPattern(text)
             end = text.index("}", at) + 1 if character == "{" else at + 1
             repetition = text[at:end]
             if repetition.startswith("{,"):
                 repetition = "{0" + repetition[1:]
             if pieces[-1][-1:] in "*+?}" and pieces[-1] not in (r"\*", r"\+", r"\?", r"\}"):
-                pieces[-1] = pieces[-1]
                 raise UnsupportedPattern(text)
             pieces.append(repetition)
             at = end
@@ -302,8 +371,10 @@ def regular_expression(text: str, *, ignore_case: bool = False) -> re.Pattern[st
         raise BadPattern(text)
     try:
         return re.compile("".join(pieces), re.DOTALL | re.ASCII | (re.IGNORECASE if ignore_case else 0))
-    except re.error as error:
+    except (re.error, OverflowError, ValueError) as error:
         raise BadPattern(text) from error
+    except RecursionError as error:
+        raise UnsupportedPattern(text) from error
 
 
 def _expression_bracket_end(text: str, at: int) -> int:
@@ -325,5 +396,5 @@ def _expression_bracket_end(text: str, at: int) -> int:
 
 
 def longest_groups_are_certain(text: str) -> bool:
-    """Whether the first match of Python and the longest one of POSIX have the same groups: true without alternatives."""
+    """Whether Python's first match and the longest one of POSIX have the same groups: true without alternatives."""
     return "|" not in re.sub(r"\[[^\]]*\]|\\.", "", text)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING
 
-from bot.shell import catalogue, commands, tools
-from bot.shell.grammar import parse
+from bot.shell import catalogue, shells, tools
 from bot.shell.machine import Call, Done
 from bot.shell.model import SourceFile
-from bot.shell.state import Exit, Loop, Return, Shell, Sink, Status, variables_of
+from bot.shell.naming import output_of, status_of
+from bot.shell.state import Exit, Sink, Status
 from bot.shell.syntax import Simple
-from bot.shell.values import Source, Symbol, Value
+from bot.shell.values import Source, Value
 from bot.shell.wrappers import unwrap
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
 Environment = dict[str, Value]
-
-_SHEBANG = re.compile(r"#![ \t]*(\S+)(?:[ \t]+(.*?))?[ \t\r]*\Z")
 
 
 def environment(on: Interpreter, extra: Environment) -> Environment:
@@ -38,7 +35,7 @@ def run(on: Interpreter, argv: list[Value], extra: Environment, node: Simple, *,
     """Runs a program, or (with `replace`) becomes it."""
     from bot.shell.interpreter import Replaced
 
-    status = _start(on, argv, environment(on, extra), node, replace=replace)
+    status = start(on, argv, environment(on, extra), node, replace=replace)
     if replace:
         on.shell.status = status
         if status in (126, 127) and isinstance(status, int):
@@ -47,9 +44,10 @@ def run(on: Interpreter, argv: list[Value], extra: Environment, node: Simple, *,
     return status
 
 
-def _start(
+def start(
     on: Interpreter, argv: list[Value], env: Environment, node: Simple, *, replace: bool, depth: int = 0
 ) -> Status:
+    """Comes through wrappers and shells to the program that is really started."""
     if depth > 12:
         raise on.refusal("wrappers inside wrappers", node.line)
     argv = [on.way.resolve(one) for one in argv]
@@ -66,23 +64,22 @@ def _start(
     inner = unwrap(on, base, argv, env, node)
     if inner is not None:
         rest, inner_env = inner
-        return _start(on, rest, inner_env, node, replace=replace, depth=depth + 1)
+        return start(on, rest, inner_env, node, replace=replace, depth=depth + 1)
     if base in catalogue.SHELLS and not (on.machine.closed and base not in ("bash", "sh", "dash")):
-        return nested(on, base, argv, env, node)
-    script = _script(on, name) if "/" in name else None
+        return shells.nested(on, base, argv, env, node, replace=replace)
+    script = script_at(on, name) if "/" in name else None
     if script is not None:
-        return _script_file(on, script, argv, env, node, replace=replace, depth=depth)
+        return shells.script_file(on, script, argv, env, node, replace=replace, depth=depth)
     if "/" in name and on.machine.exists(on.path(name)) is False and not _system(name):
-        _record_step(on, argv, node)
+        record_step(on, argv, node)
         return 127
     known = tools.find(base)
-    if known is not None and not replace:
-        if name == base or _system(name):
-            return known(on, argv[1:], node)
+    if known is not None and not replace and (name == base or _system(name)):
+        return known(on, argv[1:], node)
     if replace and not on.machine.closed:
         on.machine.calls.append(Call(tuple(argv), env, False, len(on.machine.steps)))
         return 0
-    return _other(on, base, argv, node)
+    return other(on, base, argv, node)
 
 
 def _check_path(on: Interpreter, env: Environment, node: Simple) -> None:
@@ -122,16 +119,115 @@ def _engine(on: Interpreter, argv: list[Value], env: Environment) -> Status:
     on.machine.calls.append(Call(tuple(argv), env, True, len(on.machine.steps)))
     stream = on.io.get(1)
     if isinstance(stream, Sink) and stream.keep:
-        stream.write(Value(None, on.here(on.line), (Symbol(f"output of {argv[0].text}", True),)))
+        stream.write(Value(None, on.here(on.line), (output_of(argv[0].text or ""),)))
     return 0
 
 
 _COMMON = frozenset(
-    "numactl cat ls mkdir rm cp mv ln chmod touch date hostname uname id whoami sleep env nohup nice timeout stdbuf tr cut sed "
-    "grep awk seq head tail sort wc tee uniq basename dirname readlink realpath mktemp xargs find bash sh dash setsid "
-    "taskset ionice chrt expr true false printf echo test rev tac paste comm fold nl od xxd base64 md5sum sha256sum "
-    "egrep fgrep mawk printenv nproc df du stat sync yes rmdir dd stty tty install logname which egrep gzip tar "
-    "diff cmp split join shuf factor numfmt cksum sum expand unexpand pr fmt truncate pwd kill ps [".split()
+    [
+        "numactl",
+        "cat",
+        "ls",
+        "mkdir",
+        "rm",
+        "cp",
+        "mv",
+        "ln",
+        "chmod",
+        "touch",
+        "date",
+        "hostname",
+        "uname",
+        "id",
+        "whoami",
+        "sleep",
+        "env",
+        "nohup",
+        "nice",
+        "timeout",
+        "stdbuf",
+        "tr",
+        "cut",
+        "sed",
+        "grep",
+        "awk",
+        "seq",
+        "head",
+        "tail",
+        "sort",
+        "wc",
+        "tee",
+        "uniq",
+        "basename",
+        "dirname",
+        "readlink",
+        "realpath",
+        "mktemp",
+        "xargs",
+        "find",
+        "bash",
+        "sh",
+        "dash",
+        "setsid",
+        "taskset",
+        "ionice",
+        "chrt",
+        "expr",
+        "true",
+        "false",
+        "printf",
+        "echo",
+        "test",
+        "rev",
+        "tac",
+        "paste",
+        "comm",
+        "fold",
+        "nl",
+        "od",
+        "xxd",
+        "base64",
+        "md5sum",
+        "sha256sum",
+        "egrep",
+        "fgrep",
+        "mawk",
+        "printenv",
+        "nproc",
+        "df",
+        "du",
+        "stat",
+        "sync",
+        "yes",
+        "rmdir",
+        "dd",
+        "stty",
+        "tty",
+        "install",
+        "logname",
+        "which",
+        "egrep",
+        "gzip",
+        "tar",
+        "diff",
+        "cmp",
+        "split",
+        "join",
+        "shuf",
+        "factor",
+        "numfmt",
+        "cksum",
+        "sum",
+        "expand",
+        "unexpand",
+        "pr",
+        "fmt",
+        "truncate",
+        "pwd",
+        "kill",
+        "ps",
+        "[",
+    ]
 ) - {"ps"}
 """Programs of a plain Debian system: what a closed world has besides its files."""
 
@@ -148,7 +244,7 @@ def _system(name: str) -> bool:
     return posixpath.dirname(name) in ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 
 
-def _script(on: Interpreter, name: str) -> tuple[str, str, Source] | None:
+def script_at(on: Interpreter, name: str) -> tuple[str, str, Source] | None:
     """A script that is known: its path, its text, and its source."""
     path = on.path(name)
     content = on.machine.read(path)
@@ -187,249 +283,44 @@ def source_of_value(on: Interpreter, value: Value) -> Source:
     return source_of(on, on.source.path, text, value.lines or (on.source.line(on.line),) * count)
 
 
-# --- other shells --------------------------------------------------------------------------------------------------
-
-
-def nested(on: Interpreter, base: str, argv: list[Value], env: Environment, node: Simple) -> Status:
-    """`bash -c text`, `bash file`, `sh -s`: a shell of its own."""
-    options: set[str] = set()
-    switches: set[str] = set()
-    command = interactive_input = False
-    at = 1
-    while at < len(argv):
-        text = argv[at].text
-        if text is None:
-            raise on.refusal("the options of a shell are not known", node.line)
-        if text in ("--", "-"):
-            at += 1
-            break
-        if text.startswith("--"):
-            if text == "--login":
-                _login(on, node)
-            at += 2 if text in ("--rcfile", "--init-file") else 1
-            continue
-        if not text.startswith(("-", "+")) or len(text) < 2:
-            break
-        at += 1
-        for letter in text[1:]:
-            if letter == "c":
-                command = True
-            elif letter == "s":
-                interactive_input = True
-            elif letter in "oO":
-                name = argv[at].text if at < len(argv) else None
-                at += 1
-                if letter == "O":
-                    switches.add(name or "")
-                elif name:
-                    options.add(_letter(name))
-            elif letter == "l":
-                _login(on, node)
-            elif letter != "i" and text[0] == "-":
-                options.add(letter)
-    if "n" in options:
-        return 0
-    posix = base in ("sh", "dash", "ash")
-    if command:
-        if at >= len(argv):
-            return 2
-        script = argv[at]
-        if script.text is None or script.splits:
-            raise on.refusal(f"{base} -c runs a text that is not known", node.line)
-        name = argv[at + 1] if at + 1 < len(argv) else argv[0]
-        return _child(
-            on, script.text, source_of_value(on, script), argv[at + 2 :], name, env, options, switches, posix, True
-        )
-    if at >= len(argv) or interactive_input:
-        return _from_input(on, argv, at, env, options, switches, posix, node)
-    path = argv[at].text
-    if path is None:
-        raise on.refusal(f"{base} runs a script whose name is not known", node.line)
-    found = _script(on, path)
-    if found is None:
-        if on.machine.exists(on.path(path)) is False or (on.machine.closed):
-            _record_step(on, argv, node)
-            return 127
-        return _assumed_step(on, argv, node)
-    _, text, source = found
-    if not may_start_engine(text, posix):
-        return _assumed_step(on, argv, node)
-    return _child(on, text, source, argv[at + 1 :], argv[at], env, options, switches, posix, False, argv, node)
-
-
-def _login(on: Interpreter, node: Simple) -> None:
-    """A login shell reads the image's profile, which in plain images sets PATH and nothing else."""
-    if on.machine.closed:
-        raise on.refusal("a login shell reads a profile that is not known", node.line)
-    on.machine.note(on, "the image's login profile is assumed to change nothing", node.line)
-
-
-def _letter(name: str) -> str:
-    from bot.shell.builtins import OPTION_LETTERS
-
-    return OPTION_LETTERS.get(name, name)
-
-
-def _from_input(
-    on: Interpreter,
-    argv: list[Value],
-    at: int,
-    env: Environment,
-    options: set[str],
-    switches: set[str],
-    posix: bool,
-    node: Simple,
-) -> Status:
-    from bot.shell.state import Feed
-
-    stream = on.io.get(0)
-    content = stream.rest() if isinstance(stream, Feed) else Value("")
-    content = on.way.resolve(content)
-    if content.text is None:
-        if not on.machine.closed:
-            return _assumed_step(on, argv, node)
-        raise on.refusal("a shell reads commands that are not known", node.line)
-    return _child(
-        on, content.text, source_of_value(on, content), argv[at:], argv[0], env, options, switches, posix, False
-    )
-
-
-def _child(
-    on: Interpreter,
-    text: str,
-    source: Source,
-    arguments: list[Value],
-    name: Value,
-    env: Environment,
-    options: set[str],
-    switches: set[str],
-    posix: bool,
-    command: bool,
-    argv: list[Value] | None = None,
-    node: Simple | None = None,
-) -> Status:
-    """Runs a script in a shell of its own; the caller goes on with its status."""
-    from bot.shell.interpreter import Interpreter, Replaced
-
-    commands.deeper(on)
-    shell = Shell(variables_of(env, on.shell.directory), list(arguments), name, posix)
-    shell.options, shell.switches, shell.directory = set(options), set(switches), on.shell.directory
-    shell.command_string = command
-    for function, definition in on.shell.functions.items():
-        if f"BASH_FUNC_{function}%%" in on.shell.variables:
-            shell.functions[function] = definition
-    inner = Interpreter(on.machine, shell, source)
-    inner.io, inner.guards, inner.naming = dict(on.io), on.guards, on.naming
-    calls = len(on.machine.calls)
-    step = len(on.machine.steps)
-    if argv is not None and node is not None:
-        _record_step(on, argv, node)
-    try:
-        status = inner.main(parse(text, posix=posix))
-    finally:
-        on.machine.depth -= 1
-    if argv is not None and len(on.machine.calls) > calls and len(on.machine.steps) > step:
-        # The script was the way to the engine, not a step before it.
-        on.machine.steps.pop(step)
-        call = on.machine.calls[-1]
-        on.machine.calls[-1] = Call(call.argv, call.environment, call.engine, call.steps - 1)
-    elif argv is not None and on.machine.failing == step:
-        return 1
-    return status
-
-
-def _script_file(
-    on: Interpreter,
-    script: tuple[str, str, Source],
-    argv: list[Value],
-    env: Environment,
-    node: Simple,
-    *,
-    replace: bool,
-    depth: int,
-) -> Status:
-    """A script that is run by its name: its first line says by which program."""
-    path, text, source = script
-    if on.machine.closed:
-        return 126
-    found = _SHEBANG.match(source.texts[0])
-    if found is None:
-        shell, options = "sh", ""
-    else:
-        shell, options = found[1], found[2] or ""
-    base = posixpath.basename(shell)
-    words = options.split()
-    if base == "env":
-        words = [one for one in words if one != "-S"]
-        base, words = (posixpath.basename(words[0]), words[1:]) if words else ("sh", [])
-    prefix = [Value(base, argv[0].origin), *(Value(one, argv[0].origin) for one in words)]
-    target = Value(path, argv[0].origin)
-    if base in catalogue.SHELLS:
-        whole = [*prefix, Value(argv[0].text, argv[0].origin), *argv[1:]]
-        return nested(on, base, whole, env, node)
-    return _start(on, [*prefix, target, *argv[1:]], env, node, replace=replace, depth=depth + 1)
-
-
-_STARTERS = re.compile(
-    r"\b(?:exec|eval|vllm|source|sglang|llama-server|lmcache|ollama|tritonserver|trtllm-serve|bash|sh|python[0-9.]*)\b"
-    r"|^\s*[.$\"]|[;&|(]\s*[.$\"]\s",
-    re.M,
-)
-
-
-def may_start_engine(text: str, posix: bool) -> bool:
-    """Whether a script has a command that could start an engine, so that it has to be followed."""
-    script = parse(text, posix=posix)
-    from bot.shell.facts import commands_of
-
-    for command in commands_of(script):
-        first = command.words[0] if command.words else None
-        if first is None or not hasattr(first, "constant"):
-            continue
-        name = first.constant
-        if name is None:
-            return True
-        base = posixpath.basename(name)
-        if base in catalogue.ENGINES or base in ("exec", "eval", "source", ".", "exit") or base in catalogue.SHELLS:
-            return True
-        if catalogue.PYTHON.match(base) and re.search(r"-m\s+[\"']?(?:vllm|sglang)|\$", command.text):
-            return True
-        if base in ("env", "nohup", "numactl", "stdbuf", "taskset", "nice", "timeout", "setsid", "gosu", "tini"):
-            return True
-    return False
-
-
 # --- everything else -----------------------------------------------------------------------------------------------
 
 
-def _other(on: Interpreter, base: str, argv: list[Value], node: Simple) -> Status:
+_SILENT = frozenset({"mkdir", "rm", "chmod", "touch", "cp", "mv", "ln"})
+_INTERPRETERS = frozenset({"perl", "node", "ruby"})
+_ONLY_PREPARES = catalogue.PREPARATION - catalogue.QUERIES
+
+
+def other(on: Interpreter, base: str, argv: list[Value], node: Simple) -> Status:
     """A program of which only assumptions can be made."""
-    naming = _short(on.naming or node.text)
     stream = on.io.get(1)
     captured = isinstance(stream, Sink) and stream.keep
-    if captured and isinstance(stream, Sink):
-        if on.machine.closed and base in ("mkdir", "rm", "chmod", "touch", "cp", "mv", "ln"):
-            pass
-        else:
-            stream.write(Value(None, on.here(on.line), (Symbol(_short(node.text), True),)))
-    tools.remember_effects(on, base, argv)
-    if _is_step(on, base, argv):
-        return _assumed_step(on, argv, node)
-    if on.condition_depth and base not in catalogue.PREPARATION - catalogue.QUERIES:
-        return Symbol(naming)
-    if captured and base not in catalogue.PREPARATION - catalogue.QUERIES:
-        return Symbol(naming)
+    if isinstance(stream, Sink) and not (on.machine.closed and base in _SILENT):
+        stream.write(Value(None, on.here(on.line), (output_of(node.text),)))
+    tools.forget_changed(on, base, _operands(base, argv))
+    if _is_step(base, argv):
+        return assumed_step(on, argv, node)
+    if (on.condition_depth or captured) and base not in _ONLY_PREPARES:
+        return status_of(on, node)
     if base not in catalogue.PREPARATION and base not in catalogue.QUERIES:
         on.machine.note(on, f"{base} is assumed to exist and to succeed", node.line)
     return 0
 
 
-def _is_step(on: Interpreter, base: str, argv: list[Value]) -> bool:
+def _operands(base: str, argv: list[Value]) -> list[Value]:
+    """The arguments of a program, without the script that an interpreter runs."""
+    if not (catalogue.PYTHON.match(base) or base in _INTERPRETERS):
+        return argv[1:]
+    script = next((one for one in argv[1:] if one.text is None or not one.text.startswith("-")), None)
+    return [one for one in argv[1:] if one is not script]
+
+
+def _is_step(base: str, argv: list[Value]) -> bool:
     if base in catalogue.INSTALLERS:
         return True
     if base == "git" and len(argv) > 1 and argv[1].text in ("apply", "am"):
         return True
-    if catalogue.PYTHON.match(base) or base in ("perl", "node", "ruby"):
+    if catalogue.PYTHON.match(base) or base in _INTERPRETERS:
         target = next((one.text for one in argv[1:] if one.text is not None and not one.text.startswith("-")), None)
         if any(one.text == "-m" for one in argv[1:3]):
             return len(argv) > 2 and argv[2].text in ("pip", "ensurepip")
@@ -438,26 +329,19 @@ def _is_step(on: Interpreter, base: str, argv: list[Value]) -> bool:
     return "/" in name and not _system(name)
 
 
-def _record_step(on: Interpreter, argv: list[Value], node: Simple) -> int:
-    on.machine.steps.append(Done(tuple(argv), on.position(node.line)))
+def record_step(on: Interpreter, argv: list[Value], node: Simple) -> int:
+    """Notes a step, and gives its number on this way."""
+    on.machine.steps.append(Done(tuple(argv), on.position(node.line), len(on.way.taken)))
     return len(on.machine.steps) - 1
 
 
-def _assumed_step(on: Interpreter, argv: list[Value], node: Simple) -> Status:
+def assumed_step(on: Interpreter, argv: list[Value], node: Simple) -> Status:
     """A step: it succeeds, except on the run that asks what happens when it does not."""
-    index = _record_step(on, argv, node)
+    index = record_step(on, argv, node)
     stream = on.io.get(1)
     if isinstance(stream, Sink) and stream.keep and not stream.values:
-        stream.write(Value(None, on.here(on.line), (Symbol(_short(node.text), True),)))
+        stream.write(Value(None, on.here(on.line), (output_of(node.text),)))
     return 1 if on.machine.failing == index else 0
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else text[:79] + "…"
-
-
-__all__ = ["Loop", "Return", "environment", "is_engine", "nested", "run"]
 
 
 def program_exists(on: Interpreter, name: str) -> bool | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from bot.provenance import Position, Word
+from bot.provenance import Word
 from bot.shell import programs
 from bot.shell.facts import facts
 from bot.shell.interpreter import Interpreter, Replaced
-from bot.shell.machine import Call, Limits, Machine, NeverEnds
+from bot.shell.machine import Answers, Budget, Call, Limits, Machine, NeverEnds
 from bot.shell.model import Comparison, ContainerFiles, Outcome, Process, Read, Run, Step, Unresolved
-from bot.shell.state import Discard, Exit, Loop, Refusal, Return, Shell, Variable
+from bot.shell.state import Discard, Exit, Loop, Refusal, Return, Shell, variables_of
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Symbol, Value, reasons
 from bot.shell.way import Decision, Way, assumed
@@ -46,14 +48,16 @@ def run(
 class _Question:
     def __init__(self, process: Process, files: ContainerFiles, fixed: dict[str, str], limits: Limits) -> None:
         self.process = process
-        self.files = files
+        self.files = Answers(files)
         self.fixed = fixed
         self.limits = limits
-        self.budget = [limits.all_commands]
+        self.budget = Budget(limits.all_commands, limits.work)
         self.sources: dict[tuple[str, str], Source] = {}
         self.sourced: dict[str, None] = {}
-        self.start = _value(process.argv[0]) if process.argv else Value("")
-        self.stops: dict[Position, bool] = {}
+        self.argv = [_value(word) for word in process.argv]
+        environment = {name: _value(word) for name, word in process.environment.items()}
+        self.variables = variables_of(environment, process.directory or "/")
+        self.stops: dict[tuple[tuple[bool, ...], int], bool | None] = {}
 
     def answer(self) -> Run:
         if not self.process.argv:
@@ -79,7 +83,7 @@ class _Question:
     # --- one way ----------------------------------------------------------------------------------------------
 
     def _machine(self, answers: tuple[bool, ...], failing: int = -1) -> Machine:
-        way = Way(answers, self.fixed)
+        way = Way(answers, self.fixed, self.limits.decisions)
         machine = Machine(way, self.files, self.limits, self.process.closed, self.budget, failing)
         machine.sources = self.sources
         machine.sourced = self.sourced
@@ -88,16 +92,13 @@ class _Question:
 
     def _execute(self, machine: Machine) -> tuple[int | Symbol, Unresolved | None]:
         process = self.process
-        environment = {name: _value(word) for name, word in process.environment.items()}
-        shell = Shell({}, [], self.start, directory=process.directory or "/")
+        shell = Shell(dict(self.variables), [], self.argv[0], directory=process.directory or "/")
         source = Source("", ("",))
         interpreter = Interpreter(machine, shell, source)
-        argv = [_value(word) for word in process.argv]
         node = Simple((), (), (), 1, " ".join(word.text for word in process.argv)[:200])
-        shell.variables = {name: Variable(value, exported=True) for name, value in environment.items()}
         try:
             try:
-                programs.run(interpreter, argv, {}, node, replace=True)
+                programs.run(interpreter, self.argv, {}, node, replace=True)
             except (Replaced, Exit, Return, Loop, Discard) as ended:
                 return getattr(ended, "status", shell.status), None
             return shell.status, None
@@ -132,7 +133,9 @@ class _Question:
             Step(
                 tuple(_word(machine.way, one) for one in done.run),
                 call is not None and index < call.steps,
-                call is not None and call.engine and index < call.steps and self._stops(answers, index, done.position),
+                partial(self._stops, answers[: done.decisions], index)
+                if call and call.engine and index < call.steps
+                else False,
                 done.position,
             )
             for index, done in enumerate(machine.steps)
@@ -149,19 +152,21 @@ class _Question:
         }
         return Outcome(words[0], tuple(words[1:]), None, environment, exported, steps, {}, notes, final)
 
-    def _stops(self, answers: tuple[bool, ...], index: int, position: Position) -> bool:
-        """Whether the engine does not start when this step fails: the same way again, with the step failing."""
-        known = self.stops.get(position)
-        if known is not None:
-            return known
-        machine = self._machine(answers, failing=index)
-        try:
-            _, problem = self._execute(machine)
-            stops = problem is None and _engine_call(machine) is None
-        except NeverEnds:
-            stops = _engine_call(machine) is None
-        self.stops[position] = stops
-        return stops
+    def _stops(self, answers: tuple[bool, ...], index: int) -> bool | None:
+        """Whether the engine does not start when a step fails: the same way again, with the step failing.
+
+        None where that way is not followed to its end, or holds another open question.
+        """
+        key = (answers, index)
+        if key not in self.stops:
+            machine = self._machine(answers, failing=index)
+            try:
+                _, problem = self._execute(machine)
+            except NeverEnds:
+                problem = None
+            unsure = problem is not None or len(machine.way.taken) > len(answers)
+            self.stops[key] = False if _engine_call(machine) else None if unsure else True
+        return self.stops[key]
 
     # --- what the text says -----------------------------------------------------------------------------------
 
@@ -186,11 +191,22 @@ def _engine_call(machine: Machine) -> Call | None:
 
 def _value(word: Word) -> Value:
     if word.symbols:
-        return Value(None, word.because, tuple(Symbol(name) for name in word.symbols), (), word.splits)
-    return Value(word.text, word.because, (), word.lines)
+        return Value(None, word.because, _pieces(word), (), word.splits)
+    value = Value(word.text, word.because, (), word.lines)
+    value.word = word
+    return value
+
+
+def _pieces(word: Word) -> tuple[str | Symbol, ...]:
+    """The parts of a word that is not known: its symbols stand in its text as `${NAME}`."""
+    names = "|".join(re.escape(name) for name in word.symbols)
+    parts = re.split(rf"\$\{{({names})\}}", word.text)
+    return tuple(Symbol(part) if at % 2 else part for at, part in enumerate(parts) if part or at % 2)
 
 
 def _word(way: Way, value: Value) -> Word:
+    if value.word is not None:
+        return value.word
     value = way.resolve(value)
     names = tuple(dict.fromkeys(symbol.name for symbol in value.symbols()))
     return Word(value.template(), reasons(value.origin), value.lines, names, value.splits and bool(names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.shell.reader import ansi_escape
+from bot.shell.parts import ansi_escape
 
 _SAFE = re.compile(r"[A-Za-z0-9_%+\-./:=@]+\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.shell.model import SourceFile
+from bot.shell.numbers import is_digits, whole
 from bot.shell.state import Feed, Sink, Stream
 from bot.shell.syntax import HereDocument, Node, Redirect, Sequence, Simple
 from bot.shell.values import EMPTY, Symbol, Value, concatenate
@@ -39,11 +40,7 @@ def _apply(on: Interpreter, redirect: Redirect, io: dict[int, Stream]) -> None:
         io[redirect.descriptor or 0] = Feed(concatenate([target, Value("\n", target.origin)]))
         return
     if target.text is None:
-        io[redirect.descriptor if redirect.descriptor is not None else int(operator != "<")] = (
-            Feed(Value(None, target.origin, (Symbol(f"<{target.template()}", True),)))
-            if operator == "<"
-            else Sink(keep=False)
-        )
+        _unknown_target(on, redirect, target, io)
         return
     if operator in (">&", "<&"):
         _duplicate(on, redirect, target.text, io)
@@ -60,15 +57,34 @@ def _apply(on: Interpreter, redirect: Redirect, io: dict[int, Stream]) -> None:
         io[redirect.descriptor or 0] = sink
 
 
+def _unknown_target(on: Interpreter, redirect: Redirect, target: Value, io: dict[int, Stream]) -> None:
+    """A file whose name is a symbol (`$(mktemp)`): it is remembered under that."""
+    name, operator = target.template(), redirect.operator
+    if operator in ("<", "<&", "<>"):
+        known = on.machine.overlay.get(name)
+        unknown = Value(None, target.origin, (Symbol(f"<{name}", True),))
+        io[redirect.descriptor or 0] = Feed(known.content() if known is not None else unknown)
+        return
+    sink = Sink(keep=True)
+    if operator in (">>", "&>>"):
+        before = on.machine.overlay.get(name)
+        sink.write(before.content() if before is not None else Value(None, target.origin, (Symbol(f"<{name}", True),)))
+    on.machine.overlay[name] = sink
+    if operator in ("&>", "&>>"):
+        io[1] = io[2] = sink
+    else:
+        io[1 if redirect.descriptor is None else redirect.descriptor] = sink
+
+
 def _duplicate(on: Interpreter, redirect: Redirect, text: str, io: dict[int, Stream]) -> None:
     default = 1 if redirect.operator == ">&" else 0
     descriptor = default if redirect.descriptor is None else redirect.descriptor
     if text == "-":
         io.pop(descriptor, None)
-    elif text.isdecimal():
-        if int(text) not in io:
+    elif is_digits(text):
+        if whole(text) not in io:
             raise Failed
-        io[descriptor] = io[int(text)]
+        io[descriptor] = io[whole(text)]
     elif redirect.operator == ">&" and redirect.descriptor is None:
         io[1] = io[2] = _created(on, text, append=False, io=io)
     else:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.shell.state import Status, Variable
+from bot.shell.numbers import MAX_DIGITS
+from bot.shell.state import Frame, Status, Variable
 from bot.shell.values import Value
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
 ALWAYS_SET = frozenset({"PATH", "HOME", "HOSTNAME", "LD_LIBRARY_PATH"})
-"""Variables that the container runtime or every CUDA image sets: unknown rather than unset when nothing declares them."""
+"""Variables that the container runtime or every CUDA image sets: unknown, not unset, when nothing declares them."""
 
 _CONSTANTS = {
     "BASH_VERSION": "5.2.15(1)-release",
@@ -21,8 +22,27 @@ _CONSTANTS = {
     "PS4": "+ ",
 }
 _SYMBOLS = frozenset(
-    "RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME HOSTNAME UID EUID PPID BASHPID GROUPS SHLVL MACHTYPE HOSTTYPE "
-    "BASH BASH_COMMAND SHELLOPTS BASHOPTS TERM".split()
+    [
+        "RANDOM",
+        "SRANDOM",
+        "SECONDS",
+        "EPOCHSECONDS",
+        "EPOCHREALTIME",
+        "HOSTNAME",
+        "UID",
+        "EUID",
+        "PPID",
+        "BASHPID",
+        "GROUPS",
+        "SHLVL",
+        "MACHTYPE",
+        "HOSTTYPE",
+        "BASH",
+        "BASH_COMMAND",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "TERM",
+    ]
 )
 _POSIX_SYMBOLS = frozenset({"PPID", "SHLVL"})
 _DASH_UNSET = frozenset({"OPTERR", "BASH_VERSION", "OSTYPE"})
@@ -40,6 +60,8 @@ def value(on: Interpreter, name: str) -> Value | None:
     """The value of a parameter that is no variable, None when it is unset."""
     shell = on.shell
     if name.isdecimal():
+        if len(name) > MAX_DIGITS:
+            return None
         number = int(name)
         if number == 0:
             return shell.name
@@ -58,9 +80,8 @@ def value(on: Interpreter, name: str) -> Value | None:
         return shell.last_argument
     if name == "LINENO":
         return Value(str(on.command_line), on.here(on.line))
-    if shell.posix:
-        if name in _DASH_UNSET:
-            return None
+    if shell.posix and name in _DASH_UNSET:
+        return None
     if name in _CONSTANTS:
         return Value(_CONSTANTS[name], on.here(on.line))
     if name in ("FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "BASH_VERSINFO", "PIPESTATUS"):
@@ -124,14 +145,14 @@ def array(on: Interpreter, name: str) -> Variable | None:
     return None
 
 
-def _name_of(on: Interpreter, frame) -> str:  # type: ignore[no-untyped-def]
+def _name_of(on: Interpreter, frame: Frame) -> str:
     if not frame.function:
-        return str(frame.name if frame.name != "source" else frame.source.path)
+        return frame.name if frame.name != "source" else frame.source.path
     name = on.shell.name.text or ""
     return name if not on.shell.command_string else "environment"
 
 
-def assigned(on: Interpreter, name: str, value: Value) -> None:
+def assigned(on: Interpreter, name: str) -> None:
     """What an assignment to a variable of the shell's own does beside setting it."""
     if name == "OPTIND":
         on.shell.getopts_at = 1

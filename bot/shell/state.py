@@ -26,11 +26,12 @@ class Refusal(Exception):
 
 
 class Exit(Exception):
-    """The shell ends."""
+    """The shell ends. `failed` says that `set -e` ended it, not a command that was told to."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: Status, *, failed: bool = False) -> None:
         super().__init__(status)
         self.status = status
+        self.failed = failed
 
 
 class Return(Exception):
@@ -51,16 +52,23 @@ class Loop(Exception):
 
 
 class Discard(Exception):
-    """An error after which a shell drops the rest of the line and goes on with the next one."""
+    """An error after which a shell drops the rest of the line and goes on with the next one.
 
-    def __init__(self, status: int = 1) -> None:
-        super().__init__(status)
-        self.status = status
+    Under `set -e` it ends the shell, unless it was an error in a number (`lenient`).
+    """
+
+    def __init__(self, *, lenient: bool = False) -> None:
+        super().__init__()
+        self.status = 1
+        self.lenient = lenient
 
 
 @dataclass(slots=True)
 class Variable:
-    """A variable. `items` holds the elements of an array (by number) or of a map (by key)."""
+    """A variable. `items` holds the elements of an array (by number) or of a map (by key).
+
+    `bare` is an array that was declared and never assigned: `set -u` tells it from an empty one.
+    """
 
     value: Value | None = None
     items: dict[int | str, Value] | None = None
@@ -70,8 +78,10 @@ class Variable:
     integer: bool = False
     letters: str = ""
     reference: bool = False
+    bare: bool = False
 
     def copy(self) -> Variable:
+        """A copy whose elements can be changed."""
         return Variable(
             self.value,
             dict(self.items) if self.items is not None else None,
@@ -81,6 +91,7 @@ class Variable:
             self.integer,
             self.letters,
             self.reference,
+            self.bare,
         )
 
     def scalar(self) -> Value | None:
@@ -90,16 +101,18 @@ class Variable:
         return self.items.get("0" if self.mapping else 0)
 
     def elements(self) -> list[Value]:
+        """The values of all elements, in order."""
         if self.items is None:
             return [] if self.value is None else [self.value]
         if self.mapping:
             return list(self.items.values())
-        return [self.items[key] for key in sorted(self.items)]  # type: ignore[type-var]
+        return [self.items[key] for key in sorted(self.items)]
 
     def keys(self) -> list[str]:
+        """The subscripts of all elements, in order."""
         if self.items is None:
             return [] if self.value is None else ["0"]
-        return [str(key) for key in (self.items if self.mapping else sorted(self.items))]  # type: ignore[type-var]
+        return [str(key) for key in (self.items if self.mapping else sorted(self.items))]
 
 
 class Sink:
@@ -113,6 +126,7 @@ class Sink:
         self.size = 0
 
     def write(self, value: Value) -> None:
+        """Adds to what was written. Raises `Refusal` when it is too much."""
         if not self.keep:
             return
         self.size += len(value.text) if value.text is not None else 1
@@ -121,6 +135,7 @@ class Sink:
         self.values.append(value)
 
     def content(self) -> Value:
+        """All that was written."""
         if len(self.values) > 1:
             self.values = [concatenate(self.values)]
         return self.values[0] if self.values else EMPTY
@@ -160,9 +175,21 @@ class Frame:
     function: bool = True
 
 
-def variables_of(environment: Mapping[str, Value], directory: str) -> dict[str, Variable]:
-    """The variables with which a shell starts. It never takes IFS from the environment."""
-    variables = {name: Variable(value, exported=True) for name, value in environment.items()}
+def variables_of(
+    environment: Mapping[str, Value], directory: str, known: Mapping[str, Variable] | None = None
+) -> dict[str, Variable]:
+    """The variables with which a shell starts. It never takes IFS from the environment.
+
+    `known` may hold such variables already; plain ones are shared, since nobody changes them in place.
+    """
+    known = known or {}
+    variables: dict[str, Variable] = {}
+    for name, value in environment.items():
+        same = known.get(name)
+        if same is not None and same.value is value and not (same.letters or same.integer or same.readonly):
+            variables[name] = same
+        else:
+            variables[name] = Variable(value, exported=True)
     variables["IFS"] = Variable(Value(" \t\n"))
     variables["PWD"] = Variable(Value(directory), exported=True)
     return variables
@@ -192,6 +219,7 @@ class Shell:
     getopts_at: int = 1
 
     def copy(self) -> Shell:
+        """The state of a subshell."""
         return Shell(
             {name: one if one.items is None else one.copy() for name, one in self.variables.items()},
             list(self.positional),

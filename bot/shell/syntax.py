@@ -172,10 +172,10 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AndOr:
-    """`first && second || third`, from left to right."""
+    """`first && second || third`, from left to right: each of `rest` behind its operator."""
 
     first: Node
-    rest: tuple[tuple[OneOf["&&", "||"], Node], ...]
+    rest: tuple[tuple[str, Node], ...]
     line: int
 
 
@@ -192,8 +192,8 @@ class Sequence:
 class If:
     """`lines` are those of `if`, each `elif` and `else`; `reads` the variables that each condition names."""
 
-    clauses: tuple[tuple[Node, Node], ...]
-    otherwise: Node | None
+    clauses: tuple[tuple[Sequence, Sequence], ...]
+    otherwise: Sequence | None
     line: int
     lines: tuple[int, ...] = ()
     reads: tuple[tuple[str, ...], ...] = ()
@@ -212,6 +212,8 @@ class For:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArithmeticFor:
+    """`for ((start; test; update))`."""
+
     start: Word | None
     test: Word | None
     update: Word | None
@@ -221,6 +223,8 @@ class ArithmeticFor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class While:
+    """`while` and `until`."""
+
     condition: Node
     body: Node
     until: bool
@@ -229,14 +233,18 @@ class While:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaseItem:
+    """One branch of a `case`, up to its `;;`, `;&` or `;;&`."""
+
     patterns: tuple[Word, ...]
-    body: Node | None
-    terminator: OneOf[";;", ";&", ";;&"]
+    body: Sequence | None
+    terminator: str
     line: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
+    """`case`. `reads` are the variables that the subject names."""
+
     subject: Word
     items: tuple[CaseItem, ...]
     line: int
@@ -254,12 +262,16 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subshell:
+    """`( … )`."""
+
     body: Node
     line: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
+    """A definition."""
+
     name: str
     body: Node
     line: int
@@ -268,6 +280,8 @@ class Function:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArithmeticCommand:
+    """`(( … ))`."""
+
     expression: Word
     line: int
 
@@ -312,12 +326,16 @@ Node = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnaryTest:
+    """`-n word` and its kin; a word alone is `-n`."""
+
     operator: str
     operand: Word
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryTest:
+    """`left operator right`."""
+
     operator: str
     left: Word
     right: Word
@@ -325,11 +343,15 @@ class BinaryTest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NotTest:
+    """`! test`."""
+
     test: Test
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JoinedTest:
+    """Two tests with `&&` or `||`."""
+
     operator: OneOf["&&", "||"]
     left: Test
     right: Test
@@ -352,5 +374,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SyntaxFailure:
+    """Where and why the shell refuses a text."""
+
     message: str
     line: int

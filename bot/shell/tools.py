@@ -10,15 +10,23 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bot.shell import filters
+from bot.shell import editing, filters
+from bot.shell.editing import Spend
 from bot.shell.filters import Unknown
+from bot.shell.machine import STEPS_OF_A_CHARACTER
 from bot.shell.model import SourceFile
+from bot.shell.naming import output_of, status_of
+from bot.shell.output import echo
 from bot.shell.state import Feed, Sink, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Symbol, Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
+
+_EDITORS = frozenset({"sed", "sort", "awk"})
+_IN_PLACE = re.compile(r"-[a-zA-Z]*[io].*|--in-place.*|--output.*", re.DOTALL)
+_WILD = re.compile(r"/[^*?\[]*(?=[*?\[])")
 
 Tool = Callable[["Interpreter", list[Value], Simple], Status]
 
@@ -35,16 +43,10 @@ def write(on: Interpreter, value: Value) -> None:
         stream.write(value)
 
 
-def shortened(text: str) -> str:
-    """A command as the name of a symbol."""
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else text[:79] + "…"
-
-
 def unknown(on: Interpreter, node: Simple) -> Status:
     """What is left when a tool cannot be computed: an unknown output, and a status that may be asked for."""
-    write(on, Value(None, on.here(node.line), (Symbol(shortened(node.text), True),)))
-    return Symbol(shortened(on.naming or node.text)) if on.condition_depth or on.naming else 0
+    write(on, Value(None, on.here(node.line), (output_of(node.text),)))
+    return status_of(on, node) if on.condition_depth or on.naming else 0
 
 
 def standard_input(on: Interpreter) -> Value:
@@ -71,6 +73,9 @@ def file_content(on: Interpreter, name: str) -> Value | None:
 
 
 def _cat(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    if len(arguments) == 1 and arguments[0].text is None and arguments[0].template() in on.machine.overlay:
+        write(on, on.machine.overlay[arguments[0].template()].content())
+        return 0
     if any(one.text is None for one in arguments):
         return unknown(on, node)
     names = [one.text or "" for one in arguments]
@@ -93,8 +98,15 @@ def _cat(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return status
 
 
-def _text_filter(compute: Callable[[list[str], str], tuple[str, int]], *, files_after: int | None) -> Tool:
-    """A tool that turns a text into a text. `files_after` is how many operands stand before its files (None: no files)."""
+def _simple_filter(name: str, compute: Callable[[list[str], str], tuple[str, int]], files_after: int | None) -> Tool:
+    """A tool that turns a text into a text in one walk over it."""
+    return _text_filter(name, lambda options, text, _spend: compute(options, text), files_after)
+
+
+def _text_filter(
+    name: str, compute: Callable[[list[str], str, Spend], tuple[str, int]], files_after: int | None
+) -> Tool:
+    """A tool that turns a text into a text. `files_after` operands stand before its files (None: no files)."""
 
     def tool(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         arguments = [on.way.resolve(one) for one in arguments]
@@ -103,20 +115,23 @@ def _text_filter(compute: Callable[[list[str], str], tuple[str, int]], *, files_
             return unknown(on, node)
         texts = [one.text or "" for one in arguments]
         try:
-            options, files = filters.separate(compute, texts, files_after)
+            options, files = filters.separate(name, texts, files_after)
             if files:
-                contents = [file_content(on, name) for name in files]
+                contents = [file_content(on, one) for one in files]
                 if any(one is None for one in contents):
-                    return 2 if compute is filters.grep else 1
-                if len(files) > 1 and compute is not filters.sort:
+                    return 2 if name == "grep" else 1
+                if len(files) > 1 and name != "sort":
                     return unknown(on, node)
                 source = concatenate([one for one in contents if one is not None])
             else:
                 source = standard_input(on)
             if source.text is None:
                 return unknown(on, node)
-            text, status = compute(options, source.text)
+            on.machine.spend(STEPS_OF_A_CHARACTER * len(source.text))
+            text, status = compute(options, source.text, on.machine.spend)
         except Unknown:
+            if name in _EDITORS and any(_IN_PLACE.fullmatch(one) for one in texts):
+                forget_changed(on, name, arguments)
             return unknown(on, node)
         write(on, Value(text, source.origin or on.here(node.line)))
         return status
@@ -143,7 +158,7 @@ def _plain(compute: Callable[[list[str]], str]) -> Tool:
     return tool
 
 
-def _mkdir(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+def _mkdir(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     status = 0
     parents = any(re.fullmatch(r"-\w*p\w*|--parents", one.text or "") for one in arguments)
     for one in arguments:
@@ -165,23 +180,26 @@ def _mkdir(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return status
 
 
-def _rm(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+def _rm(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     force = any(re.fullmatch(r"-\w*f\w*|--force", one.text or "") for one in arguments)
     status = 0
     for one in arguments:
-        text = on.way.resolve(one).text
-        if text is None or text.startswith("-"):
+        one = on.way.resolve(one)
+        if one.text is None:
+            _forget(on, one)
             continue
-        path = on.path(text)
+        if one.text.startswith("-"):
+            continue
+        path = on.path(one.text)
         if on.machine.exists(path) is False and not force:
             status = 1
-        on.machine.overlay.pop(path, None)
+        on.machine.disturb(path)
         on.machine.directories.discard(path)
         on.machine.removed.add(path)
     return status
 
 
-def _touch(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+def _touch(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     for one in arguments:
         text = on.way.resolve(one).text
         if text is None or text.startswith("-"):
@@ -203,13 +221,18 @@ def _copy(move: bool) -> Tool:
         if None in names or len(plain) != 2:
             if on.machine.closed:
                 raise on.refusal(f"{node.text} is not followed", node.line)
+            for one in plain[:-1]:
+                on.machine.disturb(posixpath.join(on.path(plain[-1]), posixpath.basename(one)))
             return 0
         source, target = on.path(plain[0]), on.path(plain[1])
         if on.machine.is_directory(target):
             target = posixpath.join(target, posixpath.basename(source))
         content = on.machine.read(source)
         if content is None:
-            return int(on.machine.exists(source) is False)
+            if on.machine.exists(source) is False:
+                return 1
+            on.machine.disturb(target)
+            return 0
         sink = Sink(keep=True)
         sink.write(Value(content.text, on.here(node.line)) if isinstance(content, SourceFile) else content)
         on.machine.overlay[target] = sink
@@ -222,7 +245,7 @@ def _copy(move: bool) -> Tool:
     return tool
 
 
-def _tee(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+def _tee(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     content = standard_input(on)
     append = any(one.text in ("-a", "--append") for one in arguments)
     for one in arguments:
@@ -242,11 +265,31 @@ def _tee(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return 0
 
 
-def _chmod(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    if on.machine.closed:
-        mode = arguments[0].text or "" if arguments else ""
-        if "x" in mode or re.fullmatch(r"[0-7]*[1357][0-7]*", mode):
-            raise on.refusal("a script is made executable: not followed", node.line)
+def _chmod(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
+    texts = [on.way.resolve(one).text or "" for one in arguments]
+    plain = [text for text in texts if not re.fullmatch(r"-[Rcfv]+|--\w+", text)]
+    mode = plain[0] if plain else ""
+    status = 0
+    for name in plain[1:]:
+        path = on.path(name)
+        if on.machine.exists(path) is False:
+            status = 1
+        elif re.fullmatch(r"[ugoa]*[+=][rwX]*x\w*|[0-7]*[1357][0-7]*", mode):
+            on.machine.executable.add(path)
+        else:
+            on.machine.executable.discard(path)
+    return status
+
+
+def _sleep(on: Interpreter, _arguments: list[Value], _node: Simple) -> Status:
+    on.machine.sleep(on)
+    return 0
+
+
+def _uname(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    if [one.text for one in arguments] not in ([], ["-s"]):
+        return unknown(on, node)
+    write(on, Value("Linux\n", on.here(node.line)))
     return 0
 
 
@@ -269,12 +312,6 @@ def _which(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return status
 
 
-def _echo(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    from bot.shell.output import echo
-
-    return echo(on, arguments, node)
-
-
 def _xargs(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     """`xargs` without arguments trims its input; with a program of its own it is not followed."""
     content = standard_input(on)
@@ -286,23 +323,13 @@ def _xargs(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return 0
 
 
-def _envsubst(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    content = standard_input(on)
-    if content.text is None or arguments or on.machine.closed:
-        return unknown(on, node)
+def _not_computed(on: Interpreter, _arguments: list[Value], node: Simple) -> Status:
+    """Takes its input and prints what only the container knows."""
+    standard_input(on)
     return unknown(on, node)
 
 
-def _realpath(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    """Where nothing is a symbolic link, the path itself; that is known of paths that the repository mounts only."""
-    names = [on.way.resolve(one).text for one in arguments]
-    plain = [one for one in names if one is not None and not one.startswith("-")]
-    if len(plain) == 1 and on.machine.closed and on.machine.exists(on.path(plain[0])):
-        return unknown(on, node)
-    return unknown(on, node)
-
-
-_SEVERAL: dict[str, Tool] = {
+_TOOLS: dict[str, Tool] = {
     "cat": _cat,
     "mkdir": _mkdir,
     "rm": _rm,
@@ -311,40 +338,53 @@ _SEVERAL: dict[str, Tool] = {
     "mv": _copy(True),
     "tee": _tee,
     "chmod": _chmod,
+    "sleep": _sleep,
+    "uname": _uname,
     "which": _which,
-    "echo": _echo,
+    "echo": echo,
     "xargs": _xargs,
-    "envsubst": _envsubst,
-    "realpath": _realpath,
-    "tr": _text_filter(filters.tr, files_after=None),
-    "cut": _text_filter(filters.cut, files_after=0),
-    "head": _text_filter(filters.head, files_after=0),
-    "tail": _text_filter(filters.tail, files_after=0),
-    "sort": _text_filter(filters.sort, files_after=0),
-    "uniq": _text_filter(filters.uniq, files_after=0),
-    "wc": _text_filter(filters.wc, files_after=0),
-    "rev": _text_filter(filters.rev, files_after=0),
-    "tac": _text_filter(filters.tac, files_after=0),
-    "paste": _text_filter(filters.paste, files_after=0),
-    "sed": _text_filter(filters.sed, files_after=1),
-    "grep": _text_filter(filters.grep, files_after=1),
-    "awk": _text_filter(filters.awk, files_after=1),
+    "envsubst": _not_computed,
+    "realpath": _not_computed,
+    "tr": _simple_filter("tr", filters.tr, None),
+    "cut": _simple_filter("cut", filters.cut, 0),
+    "head": _simple_filter("head", filters.head, 0),
+    "tail": _simple_filter("tail", filters.tail, 0),
+    "sort": _simple_filter("sort", filters.sort, 0),
+    "uniq": _simple_filter("uniq", filters.uniq, 0),
+    "wc": _simple_filter("wc", filters.wc, 0),
+    "rev": _simple_filter("rev", filters.rev, 0),
+    "tac": _simple_filter("tac", filters.tac, 0),
+    "paste": _simple_filter("paste", filters.paste, 0),
+    "sed": _text_filter("sed", editing.sed, 1),
+    "grep": _text_filter("grep", editing.grep, 1),
+    "awk": _text_filter("awk", editing.awk, 1),
     "basename": _plain(filters.basename),
     "dirname": _plain(filters.dirname),
     "seq": _plain(filters.seq),
     "expr": _plain(filters.expr),
 }
-_TOOLS = _SEVERAL
 
 
-def remember_effects(on: Interpreter, base: str, argv: list[Value]) -> None:
-    """Forgets what a program may have changed: the files that the script wrote and that it names."""
-    for argument in argv[1:]:
-        text = argument.text
-        if text is None or text.startswith("-"):
-            continue
-        path = on.path(text)
-        if path in on.machine.overlay and base not in ("ls", "stat", "chmod", "chown", "cat", "grep"):
-            sink = Sink(keep=True)
-            sink.write(Value(None, on.here(on.line), (Symbol(f"<{path}", True),)))
-            on.machine.overlay[path] = sink
+_READERS = frozenset(
+    {"ls", "stat", "chmod", "chown", "cat", "grep", "file", "jq", "diff", "cmp", "md5sum", "sha256sum"}
+)
+"""Programs that leave the content of the files that they name as it is."""
+
+
+def forget_changed(on: Interpreter, base: str, arguments: list[Value]) -> None:
+    """Forgets what a program may have changed: the files that it names."""
+    if base in _READERS:
+        return
+    for argument in arguments[-1:] if base == "ln" else arguments:
+        _forget(on, argument)
+
+
+def _forget(on: Interpreter, argument: Value) -> None:
+    text = argument.text
+    if text is not None:
+        if not text.startswith("-") and not text.endswith("/"):
+            on.machine.disturb(on.path(text))
+        return
+    only = argument.parts[0] if len(argument.parts) == 1 else None
+    wild = _WILD.match(only.name) if isinstance(only, Symbol) else None
+    on.machine.disturb(on.path(posixpath.dirname(wild.group())) if wild else argument.template())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bot.shell.patterns import compiled, is_literal, quote, unquote
+from collections.abc import Callable
+
+from bot.shell.patterns import UnsupportedPattern, compiled, is_literal, is_simple, match_cost, unquote
 from bot.shell.quoting import single_quoted, unescaped
 
 
@@ -25,6 +27,10 @@ def cut_slice(text: str, offset: int, length: int | None) -> str:
     return text[offset : offset + length]
 
 
+MAX_SEARCH = 4_000
+"""Characters in which a match is looked for place by place."""
+
+
 def removed(text: str, operator: str, pattern: str, *, extended: bool) -> str:
     """`${X#pattern}` and its kin: the shortest or longest match cut off at the start or the end."""
     if not pattern:
@@ -32,14 +38,12 @@ def removed(text: str, operator: str, pattern: str, *, extended: bool) -> str:
     if is_literal(pattern, extended=extended):
         literal = unquote(pattern)
         return text.removeprefix(literal) if operator[0] == "#" else text.removesuffix(literal)
+    if operator[0] == "#" and is_simple(pattern, extended=extended):
+        found = compiled(pattern, shortest=operator == "#").match(text)
+        return text[found.end() :] if found else text
     expression = compiled(pattern, extended=extended)
     size = len(text)
-    if operator == "##":
-        cuts = range(size, -1, -1)
-    elif operator in ("#", "%%"):
-        cuts = range(size + 1)
-    else:
-        cuts = range(size, -1, -1)
+    cuts = range(size + 1) if operator in ("#", "%%") else range(size, -1, -1)
     for cut in cuts:
         if operator[0] == "#":
             if expression.fullmatch(text, 0, cut):
@@ -47,6 +51,19 @@ def removed(text: str, operator: str, pattern: str, *, extended: bool) -> str:
         elif expression.fullmatch(text, cut):
             return text[:cut]
     return text
+
+
+def search_cost(pattern: str, text: str, *, extended: bool) -> float:
+    """The most steps that `removed` and `replaced` take. Raises `UnsupportedPattern` where these are too many."""
+    if is_literal(pattern, extended=extended):
+        return 0
+    if is_simple(pattern, extended=extended):
+        if "*" not in pattern:
+            return len(text)
+        if len(text) > MAX_SEARCH:
+            raise UnsupportedPattern(pattern)
+        return len(text) ** 2
+    return match_cost(pattern, (text,)) * (len(text) + 1)
 
 
 def replaced(text: str, operator: str, pattern: str, replacement: str, *, extended: bool, ignore_case: bool) -> str:
@@ -57,59 +74,63 @@ def replaced(text: str, operator: str, pattern: str, replacement: str, *, extend
     if not pattern:
         if operator == "/#":
             return _filled(replacement, "") + text
-        if operator == "/%":
-            return text + _filled(replacement, "")
-        return text
-    expression = compiled(pattern, extended=extended, ignore_case=ignore_case)
+        return text + _filled(replacement, "") if operator == "/%" else text
+    if is_literal(pattern, extended=extended) and not ignore_case:
+        return _replaced_literal(text, operator, unquote(pattern), replacement)
+    search = _Search(pattern, text, extended, ignore_case)
     if operator == "/%":
-        for start in range(len(text) + 1):
-            if expression.fullmatch(text, start):
-                return text[:start] + _filled(replacement, text[start:])
-        return text
+        start = search.suffix()
+        return text if start is None else text[:start] + _filled(replacement, text[start:])
     if operator == "/#":
-        end = _longest(expression, text, 0)
+        end = search.longest(0)
         return text if end is None else _filled(replacement, text[:end]) + text[end:]
+    if not text:
+        return _filled(replacement, "") if search.longest(0) is not None else ""
     pieces: list[str] = []
     at = 0
-    fixed = is_literal(pattern, extended=extended)
-    literal = unquote(pattern) if fixed and not ignore_case else None
-    while at < len(text) or (at == 0 and not text):
-        if literal is not None:
-            found = text.find(literal, at)
-            if found < 0:
-                break
-            pieces.append(text[at:found])
-            pieces.append(_filled(replacement, literal))
-            at = found + len(literal)
-            if operator == "/":
-                break
-            continue
-        end = _longest(expression, text, at)
-        if end is None or (end == at and text):
-            if at < len(text):
-                pieces.append(text[at])
+    while at < len(text):
+        end = search.longest(at)
+        if end is None or end == at:
+            pieces.append(text[at])
             at += 1
-            if end is not None and operator == "/" and not text:
-                break
-            if not text:
-                break
             continue
         pieces.append(_filled(replacement, text[at:end]))
         at = end
-        if operator == "/" or not text:
+        if operator == "/":
             break
     return "".join(pieces) + text[at:]
 
 
-def _longest(expression, text: str, start: int) -> int | None:  # type: ignore[no-untyped-def]
-    """Where the longest match from `start` ends."""
-    greedy = expression.match(text, start)
-    if greedy is None:
-        return None
-    for end in range(len(text), greedy.end(), -1):
-        if expression.fullmatch(text, start, end):
-            return end
-    return int(greedy.end())
+def _replaced_literal(text: str, operator: str, literal: str, replacement: str) -> str:
+    filled = _filled(replacement, literal)
+    if operator == "/#":
+        return filled + text[len(literal) :] if text.startswith(literal) else text
+    if operator == "/%":
+        return text[: len(text) - len(literal)] + filled if text.endswith(literal) else text
+    return text.replace(literal, filled, 1 if operator == "/" else -1)
+
+
+class _Search:
+    """Looks for the longest match of one pattern in one text."""
+
+    def __init__(self, pattern: str, text: str, extended: bool, ignore_case: bool) -> None:
+        self.text = text
+        self.simple = is_simple(pattern, extended=extended)
+        self.expression = compiled(pattern, extended=extended, ignore_case=ignore_case)
+
+    def longest(self, start: int) -> int | None:
+        """Where the longest match from `start` ends."""
+        first = self.expression.match(self.text, start)
+        if first is None or self.simple:
+            return first.end() if first else None
+        for end in range(len(self.text), first.end(), -1):
+            if self.expression.fullmatch(self.text, start, end):
+                return end
+        return first.end()
+
+    def suffix(self) -> int | None:
+        """Where the longest match at the end of the text starts."""
+        return next((at for at in range(len(self.text) + 1) if self.expression.fullmatch(self.text, at)), None)
 
 
 def _filled(replacement: str, match: str) -> str:
@@ -142,10 +163,10 @@ def changed_case(text: str, operator: str, pattern: str, *, extended: bool) -> s
     return "".join(_ascii(change, one) if expression.fullmatch(one) else one for one in text[:limit]) + text[limit:]
 
 
-def _ascii(change, text: str) -> str:  # type: ignore[no-untyped-def]
+def _ascii(change: Callable[[str], str], text: str) -> str:
     """Changes the letters that every locale changes."""
     if text.isascii():
-        return str(change(text))
+        return change(text)
     return "".join(change(one) if one.isascii() else one for one in text)
 
 
@@ -160,6 +181,3 @@ def transformed(text: str, letter: str) -> str:
     if letter == "Q":
         return single_quoted(text)
     return unescaped(text)
-
-
-__all__ = ["changed_case", "cut_slice", "quote", "removed", "replaced", "transformed"]

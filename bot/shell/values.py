@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.provenance import Position, Reason
+from bot.provenance import Position, Reason, Word
 
 MAX_REASONS = 8
 """A chain longer than this explains nothing any more."""
@@ -25,14 +25,17 @@ class Source:
     lines: tuple[int, ...] = ()
 
     def line(self, line: int) -> int:
+        """The file's line for a line of the text."""
         if not self.lines:
             return line
         return self.lines[min(line, len(self.lines)) - 1] if line > 0 else self.lines[0]
 
     def position(self, line: int) -> Position:
+        """The place of a line in its file."""
         return Position(self.path, self.line(line))
 
     def reason(self, line: int) -> Reason:
+        """The line as a reason."""
         text = self.texts[line - 1].strip() if 0 < line <= len(self.texts) else ""
         return Reason("shell", self.path, self.line(line), text if len(text) <= _SHORT else text[: _SHORT - 1] + "…")
 
@@ -46,6 +49,7 @@ class Guard:
     held: tuple[tuple[str, str | None], ...] = ()
 
     def reasons(self) -> tuple[Reason, ...]:
+        """The line, and what held there."""
         first = self.source.reason(self.line)
         told = [f"{name} is not set" if text is None else f"{name}={text}" for name, text in self.held]
         if not told:
@@ -74,10 +78,11 @@ class Symbol:
 class Value:
     """A string, or a sequence of strings and symbols where it is not known.
 
-    `text` is None when some part is a symbol. `lines` as in `Word`; `splits` too. Values are never changed.
+    `text` is None when some part is a symbol. `lines` and `splits` are as in `Word`. Values are
+    never changed. `word` is the word that a value was made from, so that it can be handed on as it is.
     """
 
-    __slots__ = ("lines", "origin", "parts", "splits", "text")
+    __slots__ = ("lines", "origin", "parts", "splits", "text", "word")
 
     def __init__(
         self,
@@ -88,6 +93,7 @@ class Value:
         splits: bool = False,
     ) -> None:
         self.splits = splits
+        self.word: Word | None = None
         self.text = text
         self.origin = origin
         self.parts = parts
@@ -95,6 +101,7 @@ class Value:
 
     @property
     def pieces(self) -> tuple[str | Symbol, ...]:
+        """The parts, a known text being one of them."""
         return self.parts if self.text is None else (self.text,)
 
     def template(self) -> str:
@@ -104,9 +111,11 @@ class Value:
         return "".join(part if isinstance(part, str) else f"${{{part.name}}}" for part in self.parts)
 
     def symbols(self) -> tuple[Symbol, ...]:
+        """The symbols in the value."""
         return () if self.text is not None else tuple(part for part in self.parts if isinstance(part, Symbol))
 
     def with_origin(self, origin: tuple[Origin, ...]) -> Value:
+        """The same value with other reasons."""
         return Value(self.text, origin, self.parts, self.lines, self.splits)
 
     def __repr__(self) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bot.shell.values import Symbol, Value, join_origins
+from bot.shell.state import Refusal
+from bot.shell.values import Origin, Symbol, Value, join_origins
 
 _Predicate = Callable[[str], bool]
 
@@ -29,6 +30,7 @@ class _Domain:
     allowed: frozenset[str] | None = None
     excluded: set[str] = field(default_factory=set)
     predicates: dict[str, tuple[_Predicate, bool]] = field(default_factory=dict)
+    numeric: list[tuple[_Predicate, bool]] = field(default_factory=list)
     thresholds: set[int] = field(default_factory=set)
 
     def admits(self, value: str) -> bool:
@@ -36,11 +38,16 @@ class _Domain:
             return False
         return value not in self.excluded and all(test(value) == wanted for test, wanted in self.predicates.values())
 
+    def compares(self, number: str) -> bool:
+        """Whether a number agrees with all comparisons with numbers."""
+        return all(test(number) == wanted for test, wanted in self.numeric)
+
 
 class Way:
-    """The decisions of one run. `answers` are those to repeat; `taken` all that were made."""
+    """The decisions of one run, at `most` so many. `answers` are those to repeat; `taken` all that were made."""
 
-    def __init__(self, answers: tuple[bool, ...], fixed: Mapping[str, str]) -> None:
+    def __init__(self, answers: tuple[bool, ...], fixed: Mapping[str, str], most: int) -> None:
+        self.most = most
         self.answers = answers
         self.fixed = fixed
         self.taken: list[Decision] = []
@@ -49,12 +56,13 @@ class Way:
 
     # --- values -----------------------------------------------------------------------------------------------
 
-    def symbol(self, name: str, origin: tuple = ()) -> Value:
+    def symbol(self, name: str, origin: tuple[Origin, ...] = ()) -> Value:
         """The value of a symbol: a text when it is fixed or decided."""
         bound = self._bound.get(name)
         return Value(bound, origin) if bound is not None else Value(None, origin, (Symbol(name),))
 
     def known(self, symbol: Symbol) -> str | None:
+        """The text of a symbol, None while it is open."""
         bound = self._bound.get(symbol.name)
         if bound is None and symbol.base is not None and symbol.derive is not None:
             base = self.resolve(symbol.base)
@@ -109,39 +117,41 @@ class Way:
         return answer
 
     def holds(self, value: Value, text: str, test: _Predicate, thresholds: Iterable[int] = ()) -> bool:
-        """Whether a property holds of the value. `thresholds` are the numbers at which a numeric one can change."""
+        """Whether a property holds of the value.
+
+        `thresholds` are given of a comparison with numbers only: where its answer changes.
+        """
         value = self.resolve(value)
         if value.text is not None:
             return test(value.text)
         only = value.parts[0] if len(value.parts) == 1 else None
-        if isinstance(only, Symbol):
-            subject = only.name
-        else:
-            subject, whole = value.template(), test
-            text, test = text, whole
+        subject = only.name if isinstance(only, Symbol) else value.template()
         domain = self._domains.setdefault(subject, _Domain())
         if text in domain.predicates:
             return domain.predicates[text][1]
-        forced = self._forced(domain, test, thresholds)
+        limits = frozenset(thresholds)
+        forced = self._forced(domain, test, limits)
         if forced is not None:
             return forced
         answer = self._answer(Decision(subject, True, None, text))
         domain.predicates[text] = (test, answer)
-        domain.thresholds.update(thresholds)
+        if limits:
+            domain.numeric.append((test, answer))
+            domain.thresholds |= limits
         if domain.allowed is not None:
             self._narrow(subject, domain, frozenset(one for one in domain.allowed if domain.admits(one)))
         return answer
 
-    def _forced(self, domain: _Domain, test: _Predicate, thresholds: Iterable[int]) -> bool | None:
+    def _forced(self, domain: _Domain, test: _Predicate, thresholds: frozenset[int]) -> bool | None:
         """The answer that the earlier ones leave, None when both are still possible."""
         if domain.allowed is not None:
             answers = {test(one) for one in domain.allowed if domain.admits(one)}
             return answers.pop() if len(answers) == 1 else None
-        numbers = {*thresholds, *domain.thresholds}
-        if not domain.thresholds:
+        if not domain.thresholds or not thresholds:
             return None
-        candidates = {str(number + step) for number in numbers for step in (-1, 0, 1)}
-        answers = {test(one) for one in candidates if domain.admits(one)}
+        # Comparisons with numbers change at their thresholds only: what is next to these stands for all numbers.
+        candidates = {str(number + step) for number in thresholds | domain.thresholds for step in (-1, 0, 1)}
+        answers = {test(one) for one in candidates if domain.compares(one)}
         return answers.pop() if len(answers) == 1 else None
 
     def _narrow(self, subject: str, domain: _Domain, allowed: frozenset[str]) -> None:
@@ -151,6 +161,8 @@ class Way:
 
     def _answer(self, decision: Decision) -> bool:
         index = len(self.taken)
+        if index >= self.most:
+            raise Refusal("more open questions on one way than are followed")
         answer = self.answers[index] if index < len(self.answers) else True
         self.taken.append(Decision(decision.subject, answer, decision.literals, decision.text))
         return answer

@@ -1,19 +1,50 @@
-"""Comments of a compose: where people document its seams."""
+"""Comments of a compose: where people document its seams, and offer values for them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
+from bot.provenance import Position
+
+_OFFER = re.compile(r"(?<![\w$/.-])([A-Za-z_][A-Za-z0-9_]*)=([^\s`'\"|;,()\[\]{}<>#]+|\"[^\"]*\"|'[^']*')")
+_SETS = re.compile(r"\b(?:sets?|exports?|defines?)\b", re.I)
 _COMMENT = re.compile(r"(?:^|(?<=\s))#+(.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A comment that offers a variable as a toggle: `SPEC=off disables it`."""
+
+    name: str
+    value: str
+    position: Position
+    text: str
 
 
 @lru_cache(maxsize=512)
 def comments(text: str) -> tuple[tuple[int, str], ...]:
     """(line, text) of every comment, those inside an embedded script too. A `#` inside quotes may be taken for one:
-    what is read from a comment is only ever a candidate."""
+    what is read from a comment is only ever a candidate.
+    """
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         if "#" in line and (match := _COMMENT.search(line)):
             found.append((number, match[1].strip()))
     return tuple(found)
+
+
+def offers_in(comments: Mapping[Position, str]) -> Iterable[Offer]:
+    """Every `NAME=value` in comments, in their order; what only looks like one is a candidate too."""
+    for position, text in comments.items():
+        for match in _OFFER.finditer(text):
+            value = match[2].strip("\"'").rstrip(".…:*")
+            if value and not value.startswith("$"):
+                yield Offer(match[1], value, position, text)
+
+
+def says_who_sets(comment: str, name: str) -> bool:
+    """Whether a comment says that a script sets the variable, rather than offering it to the user (`NAME=1`)."""
+    return _SETS.search(comment) is not None and re.search(rf"\b{re.escape(name)}\b(?!=)", comment) is not None

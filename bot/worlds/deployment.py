@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.compose import Documents, load_project
 from bot.provenance import Word
-from bot.shell import run
+from bot.shell import Run, run
 from bot.tree import Tree, UnreadableFile
 from bot.worlds.container import ImageEntrypoint, MountedFiles, start
 from bot.worlds.model import Realisation
@@ -19,7 +19,8 @@ class Deployment:
 
     `files` are the compose files in `-f` order, `environment` is the shell environment that every world starts from,
     `symbols` fixes values that only the running container would know, and `unset` are variables that a sourced script
-    outside the repository is assumed not to set.
+    outside the repository is assumed not to set. `launched` are values that a launcher of the repository is declared to
+    set.
     """
 
     tree: Tree
@@ -30,6 +31,7 @@ class Deployment:
     environment: Mapping[str, str] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict)
     unset: frozenset[str] = frozenset()
+    launched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def realise(
         self, deviations: Mapping[str, str] | None = None, inside: Mapping[str, str] | None = None
@@ -43,6 +45,10 @@ class Deployment:
         environment = {**self.environment, **deviations}
         project = load_project(self.documents, self.files, environment)
         service = project.services.get(self.service)
+        if service is not None and not service.active:
+            # Compose reads the environment files of active services only.
+            project = load_project(self.documents, self.files, environment, profiles=service.profiles)
+            service = project.services.get(self.service)
         if service is None:
             return Realisation(environment, project, None, None, None, deviations)
         started = start(service, self.image_entrypoint)
@@ -53,8 +59,28 @@ class Deployment:
             forwarded = {name: Word(value) for name, value in inside.items()}
             process = replace(process, environment={**process.environment, **forwarded})
         files = MountedFiles(self.tree, service.mounts)
-        followed = process and run(process, files, symbols=self.symbols)
+        followed = None if process is None else run(process, files, symbols=self.symbols)
         return Realisation(environment, project, service, started, followed, deviations, frozenset(files.absent))
+
+    def interpret(self, realisation: Realisation, argv: tuple[Word, ...]) -> Run | None:
+        """What another command line would start in the container of a realisation."""
+        service, started = realisation.service, realisation.start
+        if service is None or started is None or started.process is None:
+            return None
+        process = replace(started.process, argv=argv)
+        return run(process, MountedFiles(self.tree, service.mounts), symbols=self.symbols)
+
+    def knows(self, realisation: Realisation, path: str) -> bool:
+        """Whether a file of the container is the repository's."""
+        service = realisation.service
+        return service is not None and MountedFiles(self.tree, service.mounts).read(path) is not None
+
+    def has(self, path: str) -> bool:
+        """Whether the repository has a file that can be read."""
+        try:
+            return self.tree.read(path) is not None
+        except UnreadableFile:
+            return False
 
     def text(self, path: str) -> str:
         """A compose file as written; empty when it cannot be read."""

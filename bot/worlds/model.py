@@ -11,7 +11,7 @@ from bot.provenance import Position
 from bot.shell import Run
 from bot.worlds.container import Start
 
-DeviationSource = Literal["comparison", "presence", "number", "switch", "twin", "documented"]
+DeviationSource = Literal["comparison", "presence", "number", "switch", "twin", "documented", "launcher"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ class Deviation:
 class Realisation:
     """What runs in one world. `run` is None when Compose refuses the files or only the image knows what starts.
 
-    `absent` are mounted folders that the script looked into and the repository does not have: they are taken to be empty.
+    `absent` are mounted folders that the script looked into and the repository does not have: they are taken to be
+    empty.
     """
 
     environment: Mapping[str, str]

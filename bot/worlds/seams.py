@@ -2,89 +2,81 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from bot.compose import Service, VariableRead
 from bot.provenance import Position
 from bot.shell import Read, Run
-from bot.worlds.comments import comments
+from bot.worlds.candidates import Candidates
+from bot.worlds.comments import Offer, comments, offers_in
 from bot.worlds.deployment import Deployment
-from bot.worlds.model import Deviation, DeviationSource, Realisation, Seam
+from bot.worlds.early import (
+    EarlyInterpolation,
+    early_interpolations,
+    is_private,
+    reads_inside_script,
+    unfolding,
+)
+from bot.worlds.model import Deviation, Realisation, Seam
 
 SET_BY_THE_CONTAINER = frozenset(
-    "PATH HOME HOSTNAME PWD OLDPWD USER LOGNAME SHELL TERM LANG LC_ALL TZ TMPDIR IFS SHLVL UID EUID PPID RANDOM "
-    "SECONDS LINENO BASH BASH_VERSION BASH_SOURCE FUNCNAME OPTARG OPTIND REPLY _ "
-    "LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH VIRTUAL_ENV CUDA_HOME CUDA_VERSION NVIDIA_VISIBLE_DEVICES "
-    "NVIDIA_DRIVER_CAPABILITIES CUDA_VISIBLE_DEVICES UV_PYTHON".split()
-)
-"""Variables that the shell, the runtime or the usual image sets: reading one that Compose does not forward is no dead seam."""
+    {
+        "BASH", "BASH_SOURCE", "BASH_VERSION", "CUDA_HOME", "CUDA_VERSION", "CUDA_VISIBLE_DEVICES", "EUID", "FUNCNAME",
+        "HOME", "HOSTNAME", "IFS", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LD_PRELOAD", "LINENO", "LOGNAME",
+        "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_VISIBLE_DEVICES", "OLDPWD", "OPTARG", "OPTIND", "PATH", "PPID", "PWD",
+        "PYTHONPATH", "RANDOM", "REPLY", "SECONDS", "SHELL", "SHLVL", "TERM", "TMPDIR", "TZ", "UID", "USER",
+        "UV_PYTHON", "VIRTUAL_ENV", "_",
+    }
+)  # fmt: skip
+"""Variables that the shell, the runtime or the usual image sets: reading one that Compose does not forward is no dead
+seam."""
 
 MAX_DEVIATIONS = 64
 """Candidates that one service may have. A compose with more has a seam for everything, and no list of worlds helps."""
 
-_OFFER = re.compile(r"(?<![\w$/.-])([A-Za-z_][A-Za-z0-9_]*)=([^\s`'\"|;,()\[\]{}<>#]+|\"[^\"]*\"|'[^']*')")
-_OPPOSITES = {
-    "on": "off", "off": "on", "true": "false", "false": "true", "yes": "no", "no": "yes", "True": "False",
-    "False": "True", "enabled": "disabled", "disabled": "enabled", "ON": "OFF", "OFF": "ON",
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class EarlyInterpolation:
-    """A script's own variable written with a single `$`, so that Compose replaces it on the host.
-
-    `read` is the place in the compose; `setter` says who would have set it. `changes_arguments` is True when the
-    engine's arguments would depend on it if it were written `$$`.
-    """
-
-    read: VariableRead
-    setter: str
-    changes_arguments: bool
-
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """All that the text of one service says about its seams, seen from the default world."""
+    """All that the text of one service says about its seams, seen from the default world.
+
+    `needs` are host variables that its command asks for, without a default and not set: nobody means to start it so.
+    """
 
     seams: tuple[Seam, ...]
     deviations: tuple[Deviation, ...]
     dead: tuple[Read, ...]
     early: tuple[EarlyInterpolation, ...]
     offers: tuple[Offer, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A comment that offers a variable as a toggle: `SPEC=off disables it`."""
-
-    name: str
-    value: str
-    position: Position
-    text: str
+    needs: tuple[str, ...] = ()
 
 
 def toggles(deployment: Deployment, default: Realisation) -> frozenset[str]:
     """Variables read behind a sourced script that the repository lacks, and meant for the user all the same.
 
-    Such a script may set anything. A variable is taken for the user's when a comment offers it (`NAME=1`), or when the
-    entrypoint only asks whether it is set (`${NAME:+--flag}`) and its name is not a private one (`_NAME`, `name`).
+    Such a script may set anything. A variable is taken for the user's when a comment offers it (`NAME=1`) or another of
+    its family (`CACHE_SIZE` beside an offered `CACHE_DIR`), or when the entrypoint only asks whether it is set
+    (`${NAME:+--flag}`) and its name is not a private one (`_NAME`, `name`).
     """
     run = default.run
-    if run is None or not any(read.after_source for read in run.reads):
+    if run is None or not _sources_foreign_scripts(deployment, default):
         return frozenset()
-    offered = {offer.name for offer in _offers(_documented(deployment))}
+    offered = {offer.name for offer in offers_in(_documented(deployment))}
+    families = {_family(name) for name in offered} - {""}
     behind = (read for read in run.reads if read.after_source and read.inherited and read.name not in run.writes)
     return frozenset(
         read.name
         for read in behind
-        if read.name in offered or (read.operator in (":+", "+") and not _is_private(read.name))
+        if read.name in offered
+        or _family(read.name) in families
+        or (read.operator in (":+", "+") and not is_private(read.name))
     )
 
 
-def _is_private(name: str) -> bool:
-    return name.startswith("_") or name.islower()
+def _family(name: str) -> str:
+    """The first part of a public name of several (`CACHE` of `CACHE_DIR`); empty for any other."""
+    first, underscore, _ = name.partition("_")
+    return first if underscore and first.isupper() else ""
 
 
 def survey(deployment: Deployment, default: Realisation) -> Survey:
@@ -93,52 +85,29 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
     if service is None:
         return Survey((), (), (), (), ())
     run = default.run or Run((), ())
-    inside = _reads_inside_script(service)
-    unfolded = _unfolded(deployment, inside)
+    inside = reads_inside_script(service)
+    unfolded = unfolding(deployment, default, inside)
     host = {read.name: read for read in reversed(_of_the_engine(service.reads))}
     carriers = _carriers(service)
-    dead = _dead(service, run, deployment.unset)
-    early = tuple(_early(service, inside, run, unfolded, _documented(deployment)))
-    offers = tuple(_offers(_documented(deployment)))
-    finder = _Candidates(host, carriers, offers)
+    offers = tuple(offers_in(_documented(deployment)))
+    dead = _dead(deployment, default, run, offers)
+    early = tuple(early_interpolations(service, inside, run, unfolded, _documented(deployment)))
+    finder = Candidates(host, carriers, offers)
     finder.from_script(run, carriers)
     if unfolded is not None:
         misread = {item.read.name for item in early}
         finder.from_script(unfolded, {read.name: read.name for read in inside if read.name not in misread})
     finder.from_command(read for read in host.values() if read.name not in {r.name for r in inside})
     finder.from_comments()
+    finder.from_launchers(deployment.launched)
     deviations = tuple(finder.found.values())[:MAX_DEVIATIONS]
-    return Survey(_seams(host, carriers, run, dead, deviations), deviations, dead, early, offers)
+    seams = _seams(host, carriers, run, dead, deviations)
+    return Survey(seams, deviations, dead, early, offers, _needs(service, default.environment, early))
 
 
 def _of_the_engine(reads: Iterable[VariableRead]) -> tuple[VariableRead, ...]:
     fields = ("image", "command", "entrypoint", "environment", "volumes", "env_file", "extends")
     return tuple(read for read in reads if read.field.split(".")[0] in fields)
-
-
-def _reads_inside_script(service: Service) -> tuple[VariableRead, ...]:
-    """Host variables interpolated into the text of a shell script (behind `-c`)."""
-    scripts = {
-        f"{field}.{index}"
-        for field, words in (("entrypoint", service.entrypoint or ()), ("command", service.command or ()))
-        for index, word in enumerate(words)
-        if index and _is_command_option(words[index - 1].text)
-    }
-    return tuple(read for read in service.reads if read.field in scripts)
-
-
-def _is_command_option(text: str) -> bool:
-    return text.startswith("-") and not text.startswith("--") and text.endswith("c")
-
-
-def _unfolded(deployment: Deployment, inside: tuple[VariableRead, ...]) -> Run | None:
-    """The script as bash would read it had Compose left its variables alone.
-
-    Interpolating `X` with the text `${X}` gives the script back as written, so that the shell stage sees which
-    variables it tests, and against what.
-    """
-    names = {read.name for read in inside}
-    return deployment.realise({name: f"${{{name}}}" for name in names}).run if names else None
 
 
 def _carriers(service: Service) -> dict[str, str]:
@@ -154,50 +123,29 @@ def _carriers(service: Service) -> dict[str, str]:
     return carriers
 
 
-def _dead(service: Service, run: Run, unset: frozenset[str]) -> tuple[Read, ...]:
-    """Container seams that no host value reaches: read before anything in the script could have set them."""
+def _dead(deployment: Deployment, default: Realisation, run: Run, offers: tuple[Offer, ...]) -> tuple[Read, ...]:
+    """Container seams that no host value reaches: read before anything in the script could have set them.
+
+    A variable that the script also sets is its own affair, unless a comment offers it.
+    """
+    service = default.service
+    if service is None or any(not deployment.has(path) for path in service.env_files):
+        return ()
     known = {*service.environment, *SET_BY_THE_CONTAINER}
+    own = run.writes - {offer.name for offer in offers}
+    foreign = _sources_foreign_scripts(deployment, default)
     first: dict[str, Read] = {}
     for read in run.reads:
-        ours = not read.after_source or read.name in unset
-        if read.inherited and ours and read.name not in known and read.name not in run.writes:
+        ours = not (foreign and read.after_source) or read.name in deployment.unset
+        if read.inherited and ours and read.name not in known and read.name not in own:
             first.setdefault(read.name, read)
     return tuple(first.values())
 
 
-def _early(
-    service: Service, inside: tuple[VariableRead, ...], run: Run, unfolded: Run | None, comments: Mapping[Position, str]
-) -> Iterable[EarlyInterpolation]:
-    if unfolded is None:
-        return
-    seen: set[str] = set()
-    for read in inside:
-        if read.name in seen:
-            continue
-        setter = _setter(read, service, unfolded, comments)
-        if setter:
-            seen.add(read.name)
-            yield EarlyInterpolation(read, setter, _changes_arguments(read.name, run, unfolded))
-
-
-def _setter(read: VariableRead, service: Service, unfolded: Run, comments: Mapping[Position, str]) -> str:
-    """Who sets the variable before the script reads it; empty when the host is meant to."""
-    here = [r for r in unfolded.reads if r.name == read.name and r.position.line == read.position.line]
-    if any(not r.inherited for r in here):
-        return "the script sets it before this line"
-    if read.name in service.environment or not any(r.after_source for r in here):
-        return ""
-    named = any(re.search(rf"\b{re.escape(read.name)}\b", text) for text in comments.values())
-    script = unfolded.sourced[0] if unfolded.sourced else "a sourced script"
-    return f"{script} sets it" if _is_private(read.name) or named else ""
-
-
-def _changes_arguments(name: str, run: Run, unfolded: Run) -> bool:
-    def arguments(of: Run) -> set[tuple[str, ...]]:
-        return {tuple(word.text for word in outcome.argv or ()) for outcome in of.outcomes}
-
-    forks = {outcome.assumed.get(name) for outcome in unfolded.outcomes}
-    return arguments(unfolded) != arguments(run) or (len(forks) > 1 and len(arguments(unfolded)) > 1)
+def _sources_foreign_scripts(deployment: Deployment, realisation: Realisation) -> bool:
+    """Whether the script sources one that the repository does not have, and which may set anything."""
+    run = realisation.run
+    return run is not None and any(not deployment.knows(realisation, path) for path in run.sourced)
 
 
 def _documented(deployment: Deployment) -> dict[Position, str]:
@@ -206,72 +154,6 @@ def _documented(deployment: Deployment) -> dict[Position, str]:
         for line, text in comments(deployment.text(path)):
             found[Position(path, line)] = text
     return found
-
-
-def _offers(comments: Mapping[Position, str]) -> Iterable[Offer]:
-    for position, text in comments.items():
-        for match in _OFFER.finditer(text):
-            value = match[2].strip("\"'").rstrip(".…:*")
-            if value and not value.startswith("$"):
-                yield Offer(match[1], value, position, text)
-
-
-class _Candidates:
-    """Collects deviations, the first source of a value wins."""
-
-    def __init__(self, host: Mapping[str, VariableRead], carriers: Mapping[str, str], offers: tuple[Offer, ...]):
-        self.found: dict[tuple[str, str], Deviation] = {}
-        self._host = host
-        self._settable = {*host, *carriers.values()}
-        self._offers = offers
-
-    def _add(self, name: str, value: str, source: DeviationSource, position: Position) -> None:
-        read = self._host.get(name)
-        if read is not None and value == read.argument and read.operator in (":-", "-"):
-            return
-        self.found.setdefault((name, value), Deviation(name, value, source, position))
-
-    def from_script(self, run: Run, carriers: Mapping[str, str]) -> None:
-        for comparison in run.comparisons:
-            if (name := carriers.get(comparison.name)) and comparison.value:
-                self._add(name, comparison.value, "comparison", comparison.position)
-        for read in run.reads:
-            if read.inherited and (name := carriers.get(read.name)):
-                self._from_default(name, read.operator, read.argument, read.position)
-        for comparison in run.comparisons:
-            if (name := carriers.get(comparison.name)) and not self._has(name):
-                self._add(name, "1", "presence", comparison.position)
-
-    def from_command(self, reads: Iterable[VariableRead]) -> None:
-        for read in reads:
-            if read.field.split(".")[0] in ("command", "entrypoint"):
-                if read.argument.startswith("--"):
-                    self._twin(read.name, read.argument, read.position)
-                elif read.operator in (":+", "+"):
-                    self._add(read.name, "1", "presence", read.position)
-
-    def from_comments(self) -> None:
-        for offer in self._offers:
-            if offer.name in self._settable:
-                self._add(offer.name, offer.value, "documented", offer.position)
-
-    def _has(self, name: str) -> bool:
-        return any(key[0] == name for key in self.found)
-
-    def _from_default(self, name: str, operator: str, argument: str, position: Position) -> None:
-        if operator in (":+", "+"):
-            self._add(name, "1", "presence", position)
-        elif argument.startswith("--"):
-            self._twin(name, argument, position)
-        elif argument.isdigit():
-            self._add(name, "1" if int(argument) == 0 else "0", "number", position)
-        elif argument in _OPPOSITES:
-            self._add(name, _OPPOSITES[argument], "switch", position)
-
-    def _twin(self, name: str, flag: str, position: Position) -> None:
-        if " " not in flag and "=" not in flag:
-            twin = f"--{flag[5:]}" if flag.startswith("--no-") else f"--no-{flag[2:]}"
-            self._add(name, twin, "twin", position)
 
 
 def _seams(
@@ -296,12 +178,19 @@ def _seams(
                 read.name, "container", forwarded, _default(read), candidates, read.position, free and not candidates
             )
             found.setdefault(read.name, seam)
-    for name, read in host.items():
+    for name, asked in host.items():
         if name not in found:
             candidates = tuple(values.get(name, ()))
-            free = read.field.split(".")[0] in ("command", "entrypoint") and not read.argument and not candidates
-            found[name] = Seam(name, "host", True, _default(read), candidates, read.position, free)
+            free = asked.field.split(".")[0] in ("command", "entrypoint") and not asked.argument and not candidates
+            found[name] = Seam(name, "host", True, _default(asked), candidates, asked.position, free)
     return tuple(sorted(found.values(), key=lambda seam: (seam.position.path, seam.position.line, seam.name)))
+
+
+def _needs(service: Service, environment: Mapping[str, str], early: tuple[EarlyInterpolation, ...]) -> tuple[str, ...]:
+    misread = {item.read.name for item in early}
+    asked = (read for read in service.reads if read.operator == "" and read.name not in misread)
+    used = (read.name for read in asked if read.field.split(".")[0] in ("command", "entrypoint", "environment"))
+    return tuple(dict.fromkeys(name for name in used if name not in environment))
 
 
 def _default(read: Read | VariableRead) -> str | None:

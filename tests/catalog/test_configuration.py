@@ -20,9 +20,6 @@ images:
 seams:
   LINK: {values: ["0", 1], set_by: launch.sh}
   SHORT: [a, b]
-accept:
-  - {rule: some-rule, composes: [a/b], reason: asked for, upstream: "vllm#48375"}
-  - {rule: other-rule, reason: wait, upstream: ["vllm#50021"], kind: inherit-only}
 """)
     assert configuration.problems == ()
     assert (configuration.composes, configuration.ignore) == (("deploy/**",), ("old/**",))
@@ -32,10 +29,6 @@ accept:
     assert [(seam.values, seam.set_by) for seam in configuration.seams.values()] == [
         (("0", "1"), "launch.sh"), (("a", "b"), None)
     ]  # fmt: skip
-    assert [(entry.rule, entry.composes, entry.upstream, entry.kind) for entry in configuration.accepted] == [
-        ("some-rule", ("a/b",), ("vllm-project/vllm#48375",), "accepted-risk"),
-        ("other-rule", (), ("vllm-project/vllm#50021",), "inherit-only"),
-    ]
 
 
 @pytest.mark.parametrize("text", [None, "", "# nothing\n", "null\n", "{}\n"])
@@ -58,8 +51,6 @@ def test_nothing(text: str | None) -> None:
         ("composes: [[x]]\n", 1, "composes is not a list of texts"),
         ("- x\n", 1, "the configuration is not a mapping"),
         ("a: [\n", 2, "not YAML"),
-        ("accept:\n  - {rule: r, reason: because}\n", 2, "needs a rule, a reason and an upstream reference"),
-        ("accept:\n  - {rule: r, reason: x, upstream: 'vllm#1', kind: no}\n", 2, "not one of accepted-risk"),
     ],
 )
 def test_problems_have_a_line_and_a_hint(text: str, line: int, message: str) -> None:

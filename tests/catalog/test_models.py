@@ -61,3 +61,20 @@ def test_an_assumed_model_says_what_is_assumed() -> None:
 
 def test_an_empty_catalog_knows_no_model() -> None:
     assert model_for(read_catalog(MemoryTree({})), "models/a/c.yml", "/models/a").recurrent is None
+
+
+@pytest.mark.parametrize(
+    ("argument", "place"),
+    [("/models/beta-9b", 5), ("/models/other", 4), ("org/beta", 6), ("Org/Gamma", 7)],
+)
+def test_a_profile_is_quoted_where_it_names_the_weights(argument: str, place: int) -> None:
+    profile = """id: beta
+family: qwen35-dense
+weights:
+  a: {path: other, hf_repo: Org/Other}
+  b: {local_subdir: beta-9b, path: beta-9b,
+      hf_repo: Org/Beta, hf_repos: [
+        Org/Gamma]}
+"""
+    model = model_for(read_catalog(MemoryTree({"m.yml": profile})), "c.yml", argument)
+    assert (model.because["recurrent"][0].path, model.because["recurrent"][0].line) == ("m.yml", place)

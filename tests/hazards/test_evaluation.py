@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.engine.model import PROPERTIES, Property
 from bot.hazards.evaluation import evaluate
 from bot.hazards.loader import load_rules
 from bot.hazards.model import Finding, Situation
-from tests.hazards.build import PAIR, PATH, RULE, UNKNOWN, observed, rules_with, situation, subject
+from bot.provenance import Reason
+from tests.hazards.build import PAIR, PATH, RULE, UNKNOWN, known, observed, rules_with, situation, subject
 
 RULES = load_rules()
 CACHE = "mtp-prefix-cache-hybrid"
@@ -100,7 +103,7 @@ def test_the_world_with_the_fewest_deviations_is_named() -> None:
 def test_an_undecided_finding_says_what_is_missing() -> None:
     found = finding(situation(VAGUE))
     assert found is not None
-    assert found.missing == ("prefix_caching: nobody says",)
+    assert found.missing == ("whether prefix caching is on: nobody says",)
     assert found.message.startswith("Undecided: ")
 
 
@@ -232,3 +235,66 @@ def test_hostile_values_stay_short_in_sentences() -> None:
 
 def test_no_situation_no_finding() -> None:
     assert evaluate(RULES, subject()) == ()
+
+
+def test_a_condition_is_not_the_line_of_a_finding() -> None:
+    texts = {5: 'if [ "$SPEC" != off ]; then', 6: "case $SPEC in", 7: "on|true)", 8: "A=(--speculative-config x)"}
+    because = tuple(Reason("shell", PATH, line, text) for line, text in texts.items())
+    drafter = replace(
+        situation(OFF), properties={**known(OFF), "spec_decode.method": Property("mtp", "certain", because)}
+    )
+    found = finding(drafter, rule="gdn-spec-decode-wild-write")
+    assert found is not None
+    assert found.line == 8
+
+
+@pytest.mark.parametrize("text", ['[ "$SPEC" = off ] || A=(--x)', 'if [ "$SPEC" = on ]; then A=(--x); fi', "A=(--x)"])
+def test_a_line_that_decides_and_does_is_the_line_of_a_finding(text: str) -> None:
+    because = (Reason("shell", PATH, 5, text), Reason("compose", PATH, 9, "- SPEC=${SPEC:-on}"))
+    drafter = replace(
+        situation(OFF), properties={**known(OFF), "spec_decode.method": Property("mtp", "certain", because)}
+    )
+    found = finding(drafter, rule="gdn-spec-decode-wild-write")
+    assert found is not None
+    assert found.line == 5
+
+
+def test_a_chain_ends_with_what_has_no_place() -> None:
+    because = (
+        Reason("assumption", "", None, "the model is none of A, B and C"),
+        Reason("assumption", "", None, "it is assumed"),
+        Reason("compose", PATH, 9, "- --x"),
+    )
+    drafter = replace(
+        situation(OFF), properties={**known(OFF), "spec_decode.method": Property("mtp", "certain", because)}
+    )
+    found = finding(drafter, rule="gdn-spec-decode-wild-write")
+    assert found is not None
+    assert [reason.text for reason in found.chain][-2:] == ["it is assumed", "the model is none of A, B and C"]
+
+
+def test_what_is_missing_is_asked_in_a_persons_words() -> None:
+    nobody = Property(None, "unknown", (Reason("assumption", "", None, "nothing says what model.recurrent is"),))
+    found = finding(replace(situation(PAIR), properties={**known(PAIR), "model.recurrent": nobody}))
+    assert found is not None
+    assert found.missing == ("whether the model has recurrent layers: no profile or known name says so",)
+    assert "model.recurrent" not in " ".join((found.message, *found.missing, *(reason.text for reason in found.chain)))
+
+
+def test_every_property_has_a_question() -> None:
+    assert set(RULES.vocabulary.questions) == set(PROPERTIES)
+
+
+def test_the_world_that_brings_a_hazard_is_its_remedy() -> None:
+    found = finding(situation(OFF), situation(PAIR, {"CACHE": "on", "SPEC": "1"}))
+    assert found is not None
+    assert found.remedy.startswith("Leave CACHE and SPEC unset")
+
+
+def test_a_contested_finding_says_its_evidence_once() -> None:
+    values = {"spec_decode.method": "mtp", "cudagraph_mode": "FULL_AND_PIECEWISE", "kv_cache_dtype": "fp8"}
+    found = finding(situation(values, sm=(120,)), rule="mtp-full-cudagraph-blackwell")
+    assert found is not None
+    assert found.evidence_grade == "contested"
+    assert "contested" in found.message
+    assert found.evidence not in found.message

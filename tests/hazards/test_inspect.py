@@ -157,4 +157,4 @@ def test_hostile_fields_do_not_break_out_of_a_sentence() -> None:
         }
     )
     (error,) = [finding for finding in found["findings"] if finding["rule"] == "unknown-flag"]
-    assert "`'--x' # Heading`" in error["message"]
+    assert "no flag `'--x'`." in error["message"]

@@ -99,7 +99,8 @@ def test_arm(name: str, expected: dict[str, tuple[str, str]]) -> None:
 def test_a_clean_run_on_the_very_stack_contests_the_pair(name: str) -> None:
     found = findings(ARMS[name])[PAIR]
     assert found["evidence_grade"] == "contested"
-    assert "recalled cleanly" in found["message"]
+    assert "contested" in found["message"]
+    assert "recalled cleanly" in found["evidence"]
 
 
 @pytest.mark.parametrize("name", ["F", "eager"])

@@ -25,6 +25,7 @@ def test_added_and_shown_lines_of_the_new_version() -> None:
     assert set(diffs) == {"a.yml"}
     assert diffs["a.yml"].added == {2, 3}
     assert diffs["a.yml"].shown == {1, 2, 3, 4, 5}
+    assert diffs["a.yml"].removed == {2}
 
 
 def test_the_nearest_added_line_prefers_the_earlier() -> None:

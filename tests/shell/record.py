@@ -5,9 +5,11 @@ Run it as `python -m tests.shell.record` where bash 5.2 is installed. Stub progr
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,6 +56,10 @@ def _files(text: str) -> list[tuple[str, str]]:
     return [(name, content + "\n")]
 
 
+MAX_SECONDS = 30
+"""Scripts here take milliseconds; one that recurses without end is stopped before it fills the machine."""
+
+
 def bash(
     script: str, args: Sequence[str] = (), env: Mapping[str, str] | None = None, files: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
@@ -72,16 +78,23 @@ def bash(
         for path, text in {**files, "entrypoint.sh": script}.items():
             (work / path).parent.mkdir(parents=True, exist_ok=True)
             (work / path).write_text(text)
-        ran = subprocess.run(
-            ["bash", "entrypoint.sh", *args],
-            cwd=work,
-            env={"PATH": f"{programs}:/usr/bin:/bin", **env},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=30,
-            check=False,
-        )
-        return {"exit": ran.returncode, **_calls(folder, env)}
+        environment = {"PATH": f"{programs}:/usr/bin:/bin", **env}
+        status = _run_in_a_group(["bash", "entrypoint.sh", *args], work, environment)
+        return {"exit": status, **_calls(folder, env)}
+
+
+def _run_in_a_group(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
+    """Runs a script that ends, or ends it with all of its children. Raises `subprocess.TimeoutExpired`."""
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+    )
+    try:
+        return process.wait(timeout=MAX_SECONDS)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _calls(folder: Path, env: Mapping[str, str]) -> dict[str, Any]:

@@ -185,7 +185,7 @@ def _wanted_mode(context: Context, *, ignored: bool) -> Property:
 def _without_caching(context: Context, wanted: Property, caching: Property) -> Property:
     recurrent = is_hybrid(context) or is_attention_free(context)
     if wanted.known and wanted.value == "none":
-        return wanted
+        return Property(wanted.value, wanted.certainty, (*wanted.because, *caching.because))
     if not recurrent:
         return missing("nothing says whether the model has recurrent layers, where the mode would be dropped")
     reason = context.because(MAMBA, "without prefix caching the mamba cache mode is none")

@@ -1,0 +1,460 @@
+"""Expansion of `$X` and `${…}`: lookup, lists, and what the operators do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from bot.shell import specials
+from bot.shell.fields import Fields
+from bot.shell.parts import LocaleDependent
+from bot.shell.patterns import UnsupportedPattern
+from bot.shell.state import Discard, Variable
+from bot.shell.syntax import (
+    Parameter,
+    Part,
+    Text,
+    Word,
+)
+from bot.shell.tilde import TildeExpander
+from bot.shell.transforms import changed_case, cut_slice, removed, replaced, search_cost, transformed
+from bot.shell.values import Origin, Symbol, Value, concatenate, join_origins
+from bot.shell.way import derived
+
+_REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[(.*)\])?\Z", re.DOTALL)
+_DEFAULTS = frozenset({":-", "-", ":=", "=", ":?", "?", ":+", "+"})
+
+
+class ParameterExpander(TildeExpander):
+    """Expands the parameters of one interpreter. What the words behind operators need is given by the class above."""
+
+    def single(self, word: Word | None, *, assignment: bool = False) -> Value:
+        """One value, never split."""
+        raise NotImplementedError
+
+    def pattern(self, word: Word) -> tuple[str | None, Value]:
+        """A word as a pattern."""
+        raise NotImplementedError
+
+    def chunks(self, word: Word) -> Fields:
+        """The pieces of a word that is not split."""
+        raise NotImplementedError
+
+    def _walk(self, parts: tuple[Part, ...], fields: Fields, *, quoted: bool, line: int) -> None:
+        raise NotImplementedError
+
+    def _add(self, value: Value, fields: Fields, quoted: bool) -> None:
+        raise NotImplementedError
+
+    def _parameter(self, part: Parameter, fields: Fields, quoted: bool) -> None:
+        on = self.on
+        on.line = part.line
+        if not part.operator and not part.length and not part.indirect and not part.names and part.index is None:
+            name = part.name
+            if name not in "@*":
+                value = self.variable(name)
+                if value is None:
+                    value = self._unset(name)
+                self._add(value, fields, quoted)
+                return
+        if part.length:
+            self._add(self._length(part), fields, quoted)
+            return
+        if part.names:
+            self._names(part, fields, quoted)
+            return
+        values, many = self._lookup(part)
+        if many:
+            self._many(part, values, many, fields, quoted)
+        else:
+            self._one(part, values[0] if values else None, fields, quoted)
+
+    def _unset(self, name: str) -> Value:
+        if "u" in self.on.shell.options and name not in "@*":
+            raise self.on.fatal()
+        return Value("", ())
+
+    def variable(self, name: str) -> Value | None:
+        """The value of `$name`, None when it is unset."""
+        on = self.on
+        variable = on.shell.variables.get(name)
+        if variable is not None:
+            if variable.reference:
+                return self.referenced(variable)
+            value = variable.scalar()
+            if value is None:
+                return None
+            return value if value.text is not None else on.way.resolve(value)
+        return on.special(name)
+
+    def referenced(self, variable: Variable) -> Value | None:
+        """The value of the variable that a name reference names."""
+        target = variable.value.text if variable.value is not None else None
+        found = _REFERENCE.match(target or "")
+        if not found:
+            return None
+        if found[2] is not None:
+            return self.element(found[1], found[2])
+        return self.variable(found[1])
+
+    def element(self, name: str, index: str) -> Value | None:
+        """`${name[index]}` with the index as text."""
+        variable = self.on.shell.variables.get(name)
+        if variable is not None and variable.reference and variable.value is not None:
+            return self.element(variable.value.text or "", index)
+        if variable is None:
+            special = self.on.special_array(name)
+            if special is None:
+                return None
+            variable = special
+        if variable.items is not None and variable.mapping:
+            return variable.items.get(index)
+        number = self.index_number(index, variable)
+        if number < 0 and "e" in self.on.shell.options:
+            raise self.on.refusal(f"a subscript before the first element of {name}, under `set -e`")
+        if variable.items is None:
+            return variable.value if number == 0 else None
+        return variable.items.get(number)
+
+    def index_number(self, index: str, variable: Variable | None) -> int:
+        """The number that a subscript of an array means; negative ones count from the end."""
+        number = self.on.calculate(index)
+        if number < 0 and variable is not None and variable.items:
+            number += max(key for key in variable.items if isinstance(key, int)) + 1
+        return number
+
+    def _lookup(self, part: Parameter) -> tuple[list[Value], str]:
+        """The value (or none), or the elements together with "@" or "*"."""
+        name: str = part.name
+        index = part.index
+        if part.indirect:
+            if isinstance(index, Word):
+                target = self.element(name, self.single(index).text or "")
+            else:
+                target = self._indirect_target(name)
+            if target is None:
+                if part.operator[:1] in (":", "-", "+", "=", "?") and part.operator != ":":
+                    return [], ""
+                raise Discard
+            if target.text is None:
+                raise self.on.refusal(f"{part.text}: the name of the variable is not known", part.line)
+            found = _REFERENCE.match(target.text)
+            if not found:
+                if not target.text:
+                    return [], ""
+                raise Discard
+            name = found[1]
+            if found[2] in ("@", "*"):
+                index = "@" if found[2] == "@" else "*"
+            elif found[2] is not None:
+                value = self.element(name, found[2])
+                return ([value] if value is not None else []), ""
+            else:
+                index = None
+        if name in ("@", "*"):
+            return list(self.on.shell.positional), name
+        variable = self._dereferenced(name)
+        if index == "@" or index == "*":
+            variable = variable or self.on.special_array(name)
+            if variable is None:
+                value = self.on.special(name)
+                return ([value] if value is not None else []), str(index)
+            return [self.on.way.resolve(value) for value in variable.elements()], str(index)
+        if isinstance(index, Word):
+            text = self._subscript(name, index)
+            value = self.element(name, text)
+            return ([self.on.way.resolve(value)] if value is not None else []), ""
+        value = self.variable(name)
+        return ([value] if value is not None else []), ""
+
+    def _indirect_target(self, name: str) -> Value | None:
+        variable = self.on.shell.variables.get(name)
+        if variable is not None and variable.reference:
+            return variable.value
+        return self.variable(name)
+
+    def _dereferenced(self, name: str) -> Variable | None:
+        variable = self.on.shell.variables.get(name)
+        for _ in range(8):
+            if variable is None or not variable.reference or variable.value is None:
+                return variable
+            variable = self.on.shell.variables.get(variable.value.text or "")
+        return variable
+
+    def _subscript(self, name: str, index: Word) -> str:
+        value = self.single(index)
+        if value.text is None:
+            raise self.on.refusal(f"the subscript of {name} is not known", index.line)
+        return value.text
+
+    def _length(self, part: Parameter) -> Value:
+        here = self.on.here(part.line)
+        if part.name in ("@", "*") or part.index in ("@", "*"):
+            values, _ = self._lookup(Parameter(part.name, part.line, index=part.index))
+            if not values and part.name not in "@*":
+                variable = self._dereferenced(part.name)
+                if variable is None or variable.items is None or variable.bare:
+                    self._unset(part.name)
+            return Value(str(len(values)), here)
+        values, _ = self._lookup(Parameter(part.name, part.line, index=part.index))
+        if not values:
+            if part.index is None or "u" in self.on.shell.options:
+                self._unset(part.name)
+            return Value("0", here)
+        return self.computed(values[0], f"#{part.name}", lambda text: str(len(text)), part.line)
+
+    def _names(self, part: Parameter, fields: Fields, quoted: bool) -> None:
+        here = self.on.here(part.line)
+        if part.index is not None:
+            variable = self._dereferenced(part.name) or self.on.special_array(part.name)
+            names = variable.keys() if variable is not None else []
+        else:
+            names = sorted(name for name in self.on.variable_names() if name.startswith(part.name))
+        self._list([Value(name, here) for name in names], part.names, fields, quoted)
+
+    def _list(self, values: list[Value], kind: str, fields: Fields, quoted: bool) -> None:
+        """Puts a list in the place of `$@` or `$*`."""
+        if quoted and fields.split:
+            if fields.lists not in ("", kind):
+                raise self.on.refusal("a word that joins $@ and $* is not followed")
+            fields.lists = kind
+        if kind == "*" and (quoted or not fields.split):
+            fields.text(self._with_separator(values, self._first_separator()), quoted)
+        elif not fields.split:
+            fields.text(self._with_separator(values, " "), quoted)
+        else:
+            fields.several(values, quoted)
+
+    def _first_separator(self) -> str:
+        return self.on.separators()[:1]
+
+    def _with_separator(self, values: list[Value], separator: str) -> Value:
+        pieces: list[Value] = []
+        for index, value in enumerate(values):
+            if index:
+                pieces.append(Value(separator, value.origin))
+            pieces.append(value)
+        return concatenate(pieces) if pieces else Value("", ())
+
+    def _one(self, part: Parameter, value: Value | None, fields: Fields, quoted: bool) -> None:
+        operator = part.operator
+        if not operator:
+            if value is None:
+                value = self._unset(part.name)
+            self._add(value, fields, quoted)
+            return
+        if operator in _DEFAULTS:
+            if operator in (":+", "+") and self._is_toggle(part.name):
+                value = None
+            self._default(part, value, fields, quoted)
+            return
+        if value is None:
+            value = self._unset(part.name)
+            if operator[0] == "/" or (operator == "@" and part.letter not in "aA"):
+                self._add(value, fields, quoted)
+                return
+        self._add(self._operate(part, value), fields, quoted)
+
+    def _many(self, part: Parameter, values: list[Value], kind: str, fields: Fields, quoted: bool) -> None:
+        operator = part.operator
+        if operator in _DEFAULTS:
+            whole = self._with_separator(values, self._first_separator() if kind == "*" else " ") if values else None
+            if not self._wants_default(operator, whole):
+                if operator in (":+", "+"):
+                    self._operand(part, fields, quoted)
+                else:
+                    self._list(values, kind, fields, quoted)
+            elif operator not in (":+", "+") or kind == "*":
+                self._default(part, whole, fields, quoted)
+            return
+        if operator == ":":
+            values = self._slice_list(part, values)
+        elif operator == "@" and part.letter in "AaKk":
+            raise self.on.refusal(f"{part.text} is not supported", part.line)
+        elif operator:
+            values = [self._operate(part, value) for value in values]
+        self._list(values, kind, fields, quoted)
+
+    def _slice_list(self, part: Parameter, values: list[Value]) -> list[Value]:
+        on = self.on
+        offset = self._number(part.argument, part.line)
+        if part.name in ("@", "*"):
+            values = [on.shell.name, *values]
+            keys = list(range(len(values)))
+            if offset == 0:
+                pass
+        else:
+            variable = self._dereferenced(part.name)
+            if variable is not None and variable.items is not None and not variable.mapping:
+                keys = sorted(key for key in variable.items if isinstance(key, int))
+            else:
+                keys = list(range(len(values)))
+        if offset < 0:
+            offset += (keys[-1] + 1) if keys else 0
+            if offset < 0:
+                return []
+        taken = [value for key, value in zip(keys, values, strict=True) if key >= offset]
+        if part.second is None:
+            return taken
+        length = self._number(part.second, part.line)
+        if length < 0:
+            if not taken:
+                return []
+            raise Discard(lenient=True)
+        return taken[:length]
+
+    def _number(self, word: Word | None, line: int) -> int:
+        return 0 if word is None else self.on.calculate_word(word, line)
+
+    def _wants_default(self, operator: str, value: Value | None) -> bool:
+        """Whether the parameter counts as unset (or, with a colon, as empty)."""
+        if value is None:
+            return True
+        if not operator.startswith(":"):
+            return False
+        if value.text is not None:
+            return not value.text
+        if any(isinstance(piece, str) and piece for piece in value.parts):
+            return False
+        return self.on.way.is_one_of(value, ("",))
+
+    def _default(self, part: Parameter, value: Value | None, fields: Fields, quoted: bool) -> None:
+        operator = part.operator
+        if operator in (":-", "-", ":=", "=") and value is not None and self._stands_for_itself(value):
+            # A symbol of its own name covers the unset case too: its value is what the script sees after the default.
+            self._add(value, fields, quoted)
+            return
+        default = self._wants_default(operator, value)
+        if operator in (":+", "+"):
+            if not default:
+                self._operand(part, fields, quoted)
+            elif quoted:
+                fields.text(Value("", ()), True)
+            return
+        if not default and value is not None:
+            self._add(value, fields, quoted)
+            return
+        if operator in (":-", "-"):
+            self._operand(part, fields, quoted)
+        elif operator in (":?", "?"):
+            raise self.on.fatal()
+        else:
+            assigned = self.single(part.argument) if part.argument and part.argument.parts else Value("", ())
+            if not (re.match(r"[A-Za-z_]", part.name)) or part.indirect:
+                raise Discard
+            self.on.assign_parameter(part, assigned)
+            self._add(assigned, fields, quoted)
+
+    def _is_toggle(self, name: str) -> bool:
+        """Whether `${NAME:+…}` asks for a switch that people set, behind the source of a script that is not known.
+
+        What such a script sets for its caller is read plainly or with a default; `:+` with a public name is how an
+        entrypoint offers an option, so the name is taken as unset there, and the assumption is noted.
+        """
+        on = self.on
+        if not on.machine.opaque or name in on.shell.variables or name in on.way.fixed or not name[:1].isupper():
+            return False
+        if name in specials.ALWAYS_SET or specials.is_own(name):
+            return False
+        on.machine.note(on, f"{name} is assumed not to be set by {', '.join(on.machine.sourced)}", on.line)
+        return True
+
+    def _stands_for_itself(self, value: Value) -> bool:
+        return len(value.parts) == 1 and value.text is None
+
+    def _operand(self, part: Parameter, fields: Fields, quoted: bool) -> None:
+        word = part.argument
+        if word is None or not word.parts:
+            if quoted:
+                fields.text(Value("", ()), True)
+            return
+        parts = word.parts
+        if not quoted and isinstance(parts[0], Text):
+            parts = self._tilde(parts, word.line)
+        for one in parts:
+            if isinstance(one, Text) and not one.quoted and not quoted:
+                # The word's own blanks split it, as the result of any expansion.
+                fields.expansion(Value(one.text, self.on.here(part.line)))
+            else:
+                self._walk((one,), fields, quoted=quoted, line=part.line)
+
+    def _operate(self, part: Parameter, value: Value) -> Value:
+        operator, line = part.operator, part.line
+        argument = part.argument
+        extended = "extglob" in self.on.shell.switches
+        if operator == ":":
+            offset = self._number(part.argument, line)
+            length = None if part.second is None else self._number(part.second, line)
+            return self.computed(value, part.text[2:-1], lambda text: cut_slice(text, offset, length), line)
+        if operator == "@":
+            return self._transform(part, value)
+        pattern, _ = self.pattern(argument) if argument is not None and argument.parts else ("", None)
+        if pattern is None:
+            raise self.on.refusal(f"{part.text}: the pattern is not known", line)
+        wanted, machine = pattern, self.on.machine
+
+        def measured(text: str) -> str:
+            machine.spend(search_cost(wanted, text, extended=extended))
+            return text
+
+        if operator[0] == "/":
+            replacement = self._replacement(part)
+            if replacement.text is None:
+                raise self.on.refusal(f"{part.text}: the replacement is not known", line)
+            with_text, whole = replacement.text, operator
+            ignore_case = "nocasematch" in self.on.shell.switches
+            return self.computed(
+                value,
+                part.text[2:-1],
+                lambda text: replaced(
+                    measured(text), whole, wanted, with_text, extended=extended, ignore_case=ignore_case
+                ),
+                line,
+                replacement.origin,
+            )
+        if operator[0] in "#%":
+            return self.computed(
+                value, part.text[2:-1], lambda text: removed(measured(text), operator, wanted, extended=extended), line
+            )
+        return self.computed(
+            value, part.text[2:-1], lambda text: changed_case(text, operator, pattern, extended=extended), line
+        )
+
+    def _replacement(self, part: Parameter) -> Value:
+        if part.second is None or not part.second.parts:
+            return Value("", ())
+        fields = self.chunks(part.second)
+        pieces: list[str | Symbol] = []
+        for piece, quoted in fields.chunks:
+            if isinstance(piece, str) and quoted:
+                piece = piece.replace("\\", "\\\\").replace("&", "\\&")
+            pieces.append(piece)
+        origin = join_origins(fields.origins)
+        if all(isinstance(piece, str) for piece in pieces):
+            return Value("".join(piece for piece in pieces if isinstance(piece, str)), origin)
+        return Value(None, origin, tuple(pieces))
+
+    def _transform(self, part: Parameter, value: Value) -> Value:
+        if part.letter == "a":
+            return Value(self.on.attributes(part.name), self.on.here(part.line))
+        if part.letter in "APKk":
+            raise self.on.refusal(f"{part.text} is not supported", part.line)
+        return self.computed(value, part.text[2:-1], lambda text: transformed(text, part.letter), part.line)
+
+    def computed(
+        self, value: Value, name: str, compute: Callable[[str], str], line: int, origin: tuple[Origin, ...] = ()
+    ) -> Value:
+        """A value made from another one; a symbol when that one is not known."""
+        value = self.on.way.resolve(value)
+        if value.text is None:
+            bare = len(value.parts) == 1 and isinstance(value.parts[0], Symbol)
+            return derived(name if bare else f"{name} of {value.template()}", value, compute)
+        try:
+            text = compute(value.text)
+        except UnsupportedPattern as error:
+            raise self.on.refusal("a pattern that is not supported", line) from error
+        except LocaleDependent as error:
+            raise self.on.refusal(str(error), line) from error
+        except ValueError as error:
+            raise Discard(lenient=True) from error
+        return Value(text, value.origin if not origin else (*value.origin, *origin))

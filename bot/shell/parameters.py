@@ -1,0 +1,199 @@
+"""Reads `${…}`: the name, the operator, and the words behind it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Literal
+
+from bot.shell.parts import make_word
+from bot.shell.reader import NAME, PLAIN, SPECIAL, WordReader
+from bot.shell.syntax import (
+    BadSubstitution,
+    Parameter,
+    Part,
+    Text,
+    Word,
+)
+
+_NUMBER = re.compile(r"[0-9]+")
+_OPERATORS = re.compile(r":[-=?+]|[-=?+]|##|#|%%|%|//|/|\^\^|\^|,,|,|@|:")
+
+
+class ParameterReader(WordReader):
+    """Reads words with all their parameter expansions."""
+
+    def braced(self, *, in_double: bool) -> Part:
+        """`${…}` from its dollar sign."""
+        start, line = self.at, self.line()
+        self._deeper()
+        self.at += 2
+        try:
+            part = self._parameter(line, in_double)
+        finally:
+            self.depth -= 1
+        if part is None:
+            self.at = start + 2
+            self.operand(in_double=in_double)
+            self._close_brace()
+            return BadSubstitution(self.text[start : self.at], line)
+        self._close_brace()
+        return replace(part, text=self.text[start : self.at])
+
+    def _close_brace(self) -> None:
+        if not self.text.startswith("}", self.at):
+            raise self.fail("unexpected EOF while looking for matching `}'")
+        self.at += 1
+
+    def _parameter(self, line: int, in_double: bool) -> Parameter | None:
+        text = self.text
+        if text.startswith("#", self.at) and not re.match(r"#(?:\}|[-:=?+%/](?!\}))", text[self.at : self.at + 3]):
+            return self._length(line)
+        indirect = False
+        if text.startswith("!", self.at) and not re.match(r"![}:=+?%/^,]", text[self.at : self.at + 2]):
+            if text[self.at + 1 : self.at + 2] == "-":
+                pass
+            else:
+                indirect = True
+                self.at += 1
+        name = self._parameter_name()
+        if name is None:
+            return None
+        if indirect:
+            if text.startswith(("@}", "*}"), self.at):
+                kind = text[self.at]
+                self.at += 1
+                return Parameter(name, line, names="@" if kind == "@" else "*")
+            keys = re.match(r"\[([@*])\]\}", text[self.at : self.at + 4])
+            if keys:
+                self.at += 3
+                return Parameter(name, line, names="@" if keys[1] == "@" else "*", index="@" if keys[1] == "@" else "*")
+        index = self._index()
+        base = Parameter(name, line, index=index, indirect=indirect)
+        if text.startswith("}", self.at):
+            return base
+        return self._operation(base, in_double)
+
+    def _length(self, line: int) -> Parameter | None:
+        self.at += 1
+        name = self._parameter_name()
+        if name is None:
+            return None
+        index = self._index()
+        if not self.text.startswith("}", self.at):
+            return None
+        return Parameter(name, line, index=index, length=True)
+
+    def _parameter_name(self) -> str | None:
+        text = self.text
+        name = NAME.match(text, self.at)
+        if name:
+            self.names.append(name.group())
+        name = name or _NUMBER.match(text, self.at)
+        if name:
+            self.at = name.end()
+            return name.group()
+        if self.at < len(text) and text[self.at] in SPECIAL:
+            self.at += 1
+            return text[self.at - 1]
+        return None
+
+    def _index(self) -> Word | Literal["@", "*"] | None:
+        text = self.text
+        if not text.startswith("[", self.at) or self.posix:
+            return None
+        if text.startswith(("[@]", "[*]"), self.at):
+            self.at += 3
+            return "@" if text[self.at - 2] == "@" else "*"
+        self.at += 1
+        return self.quoted_until("]", opening="[")
+
+    def _operation(self, base: Parameter, in_double: bool) -> Parameter | None:
+        text = self.text
+        found = _OPERATORS.match(text, self.at)
+        if not found:
+            return None
+        operator = found.group()
+        if self.posix and operator not in (":-", ":=", ":?", ":+", "-", "=", "?", "+", "#", "##", "%", "%%"):
+            return None
+        self.at = found.end()
+        if operator == "@":
+            letter = text[self.at : self.at + 1]
+            if letter not in tuple("QEPAaKkUuL") or not text.startswith("}", self.at + 1):
+                return None
+            self.at += 1
+            return replace(base, operator="@", letter=letter)
+        if operator in ("/", "//"):
+            return self._replacement(base, operator, in_double)
+        if operator == ":":
+            offset = self._slice_part()
+            length = None
+            if text.startswith(":", self.at):
+                self.at += 1
+                length = self._slice_part()
+            return replace(base, operator=":", argument=offset, second=length)
+        pattern = operator[0] in "#%^,"
+        return replace(base, operator=operator, argument=self.operand(in_double=in_double, pattern=pattern))
+
+    def _replacement(self, base: Parameter, operator: str, in_double: bool) -> Parameter:
+        text = self.text
+        if operator == "/" and text.startswith(("#", "%"), self.at):
+            operator += text[self.at]
+            self.at += 1
+        pattern = self.operand(in_double=in_double, pattern=True, stop="/", first_literal=operator in ("/", "//"))
+        second: Word | None = None
+        if text.startswith("/", self.at):
+            self.at += 1
+            second = self.operand(in_double=in_double, pattern=True)
+        return replace(base, operator=operator, argument=pattern, second=second)
+
+    def _slice_part(self) -> Word:
+        """An arithmetic expression up to `:` or `}` that stand outside of parentheses and `?:`."""
+        text, start = self.text, self.at
+        parts: list[Part] = []
+        level = questions = 0
+        while self.at < len(text):
+            character = text[self.at]
+            if character == "}" or (character == ":" and not level and not questions):
+                break
+            if character == ":" and not level:
+                questions -= 1
+            level += (character == "(") - (character == ")")
+            questions += character == "?" and not level
+            if character == '"':
+                parts.append(self.double())
+            else:
+                self._inside_double(parts, '$`"\\')
+        return make_word(parts, self.line(start), text[start : self.at])
+
+    def operand(self, *, in_double: bool, pattern: bool = False, stop: str = "", first_literal: bool = False) -> Word:
+        """The word behind an operator of `${…}`, up to (not including) `}` or `stop`."""
+        text, start = self.text, self.at
+        parts: list[Part] = []
+        while self.at < len(text):
+            character = text[self.at]
+            if character == "}" or (character == stop and not (first_literal and self.at == start)):
+                break
+            if in_double and not pattern:
+                if character == '"':
+                    parts.append(self.double())
+                elif character == "\\" and text.startswith("}", self.at + 1):
+                    parts.append(Text("}", True))
+                    self.at += 2
+                elif character in "\\$`":
+                    self._inside_double(parts, '$`"\\')
+                else:
+                    parts.append(Text(character, True))
+                    self.at += 1
+            else:
+                plain = PLAIN.match(text, self.at) if not stop else None
+                if plain:
+                    parts.append(Text(plain.group(), False))
+                    self.at = plain.end()
+                elif character == "$":
+                    parts.append(self.dollar(in_double=False))
+                elif character in "<>" and text.startswith("(", self.at + 1) and not in_double and not self.posix:
+                    parts.append(self._process_substitution())
+                else:
+                    self._piece(parts, in_double=False)
+        return make_word(parts, self.line(start), text[start : self.at])

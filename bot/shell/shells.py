@@ -1,0 +1,252 @@
+"""Shells inside the shell: `bash -c`, `sh script`, and scripts that are run by their name."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from bot.shell import catalogue, commands, programs
+from bot.shell.grammar import parse
+from bot.shell.machine import Call
+from bot.shell.state import Shell, Status, variables_of
+from bot.shell.syntax import Simple
+from bot.shell.values import Source, Value
+
+if TYPE_CHECKING:
+    from bot.shell.interpreter import Interpreter
+
+_SHEBANG = re.compile(r"#![ \t]*(\S+)(?:[ \t]+(.*?))?[ \t\r]*\Z")
+
+
+def nested(
+    on: Interpreter, base: str, argv: list[Value], env: programs.Environment, node: Simple, *, replace: bool = False
+) -> Status:
+    """`bash -c text`, `bash file`, `sh -s`: a shell of its own."""
+    options: set[str] = set()
+    switches: set[str] = set()
+    command = interactive_input = False
+    at = 1
+    while at < len(argv):
+        text = argv[at].text
+        if text is None:
+            raise on.refusal("the options of a shell are not known", node.line)
+        if text in ("--", "-"):
+            at += 1
+            break
+        if text.startswith("--"):
+            if text == "--login":
+                _login(on, node)
+            at += 2 if text in ("--rcfile", "--init-file") else 1
+            continue
+        if not text.startswith(("-", "+")) or len(text) < 2:
+            break
+        at += 1
+        for letter in text[1:]:
+            if letter == "c":
+                command = True
+            elif letter == "s":
+                interactive_input = True
+            elif letter in "oO":
+                name = argv[at].text if at < len(argv) else None
+                at += 1
+                if letter == "O":
+                    switches.add(name or "")
+                elif name:
+                    options.add(_letter(name))
+            elif letter == "l":
+                _login(on, node)
+            elif letter != "i" and text[0] == "-":
+                options.add(letter)
+    if "n" in options:
+        return 0
+    posix = base in ("sh", "dash", "ash")
+    if command:
+        if at >= len(argv):
+            return 2
+        script = argv[at]
+        if script.text is None or script.splits:
+            raise on.refusal(f"{base} -c runs a text that is not known", node.line)
+        called = argv[at + 1] if at + 1 < len(argv) else argv[0]
+        return _child(
+            on,
+            script.text,
+            programs.source_of_value(on, script),
+            argv[at + 2 :],
+            called,
+            env,
+            options,
+            switches,
+            posix,
+            True,
+        )
+    if at >= len(argv) or interactive_input:
+        return _from_input(on, argv, at, env, options, switches, posix, node)
+    target = argv[at].text
+    if target is None:
+        raise on.refusal(f"{base} runs a script whose name is not known", node.line)
+    found = programs.script_at(on, target)
+    if found is None:
+        if on.machine.exists(on.path(target)) is False or on.machine.closed:
+            programs.record_step(on, argv, node)
+            return 127
+        return programs.assumed_step(on, argv, node)
+    _, text, source = found
+    if replace:
+        return _child(on, text, source, argv[at + 1 :], argv[at], env, options, switches, posix, False)
+    if not on.machine.closed and not may_start_engine(text, posix):
+        return programs.assumed_step(on, argv, node)
+    return _child(on, text, source, argv[at + 1 :], argv[at], env, options, switches, posix, False, argv, node)
+
+
+def _login(on: Interpreter, node: Simple) -> None:
+    """A login shell reads the image's profile, which in plain images sets PATH and nothing else."""
+    if on.machine.closed:
+        raise on.refusal("a login shell reads a profile that is not known", node.line)
+    on.machine.note(on, "the image's login profile is assumed to change nothing", node.line)
+
+
+def _letter(name: str) -> str:
+    from bot.shell.settings import OPTION_LETTERS
+
+    return OPTION_LETTERS.get(name, name)
+
+
+def _from_input(
+    on: Interpreter,
+    argv: list[Value],
+    at: int,
+    env: programs.Environment,
+    options: set[str],
+    switches: set[str],
+    posix: bool,
+    node: Simple,
+) -> Status:
+    from bot.shell.state import Feed
+
+    stream = on.io.get(0)
+    content = stream.rest() if isinstance(stream, Feed) else Value("")
+    content = on.way.resolve(content)
+    if content.text is None:
+        if not on.machine.closed:
+            return programs.assumed_step(on, argv, node)
+        raise on.refusal("a shell reads commands that are not known", node.line)
+    return _child(
+        on,
+        content.text,
+        programs.source_of_value(on, content),
+        argv[at:],
+        argv[0],
+        env,
+        options,
+        switches,
+        posix,
+        False,
+    )
+
+
+def _child(
+    on: Interpreter,
+    text: str,
+    source: Source,
+    arguments: list[Value],
+    name: Value,
+    env: programs.Environment,
+    options: set[str],
+    switches: set[str],
+    posix: bool,
+    command: bool,
+    argv: list[Value] | None = None,
+    node: Simple | None = None,
+) -> Status:
+    """Runs a script in a shell of its own; the caller goes on with its status."""
+    from bot.shell.interpreter import Interpreter
+
+    commands.deeper(on)
+    shell = Shell(variables_of(env, on.shell.directory, on.shell.variables), list(arguments), name, posix)
+    shell.options, shell.switches, shell.directory = set(options), set(switches), on.shell.directory
+    shell.command_string = command
+    for function, definition in on.shell.functions.items():
+        if f"BASH_FUNC_{function}%%" in on.shell.variables:
+            shell.functions[function] = definition
+    inner = Interpreter(on.machine, shell, source)
+    inner.io, inner.guards, inner.naming = dict(on.io), on.guards, on.naming
+    calls = len(on.machine.calls)
+    step = len(on.machine.steps)
+    if argv is not None and node is not None:
+        programs.record_step(on, argv, node)
+    try:
+        status = inner.main(parse(text, posix=posix))
+    finally:
+        on.machine.depth -= 1
+    if argv is not None and len(on.machine.calls) > calls and len(on.machine.steps) > step:
+        # The script was the way to the engine, not a step before it.
+        on.machine.steps.pop(step)
+        call = on.machine.calls[-1]
+        on.machine.calls[-1] = Call(call.argv, call.environment, call.engine, call.steps - 1)
+    elif argv is not None and on.machine.failing == step:
+        return 1
+    return status
+
+
+def script_file(
+    on: Interpreter,
+    script: tuple[str, str, Source],
+    argv: list[Value],
+    env: programs.Environment,
+    node: Simple,
+    *,
+    replace: bool,
+    depth: int,
+) -> Status:
+    """A script that is run by its name: its first line says by which program."""
+    path, _, source = script
+    if on.machine.closed and path not in on.machine.executable:
+        return 126
+    found = _SHEBANG.match(source.texts[0])
+    if found is None:
+        shell, options = "sh", ""
+    else:
+        shell, options = found[1], found[2] or ""
+    base = posixpath.basename(shell)
+    words = options.split()
+    if base == "env":
+        words = [one for one in words if one != "-S"]
+        base, words = (posixpath.basename(words[0]), words[1:]) if words else ("sh", [])
+    prefix = [Value(base, argv[0].origin), *(Value(one, argv[0].origin) for one in words)]
+    target = Value(path, argv[0].origin)
+    if base in catalogue.SHELLS:
+        whole = [*prefix, Value(argv[0].text, argv[0].origin), *argv[1:]]
+        return nested(on, base, whole, env, node, replace=replace)
+    return programs.start(on, [*prefix, target, *argv[1:]], env, node, replace=replace, depth=depth + 1)
+
+
+_STARTERS = re.compile(
+    r"\b(?:exec|eval|vllm|source|sglang|llama-server|lmcache|ollama|tritonserver|trtllm-serve|bash|sh|python[0-9.]*)\b"
+    r"|^\s*[.$\"]|[;&|(]\s*[.$\"]\s",
+    re.M,
+)
+
+
+def may_start_engine(text: str, posix: bool) -> bool:
+    """Whether a script has a command that could start an engine, so that it has to be followed."""
+    script = parse(text, posix=posix)
+    from bot.shell.facts import commands_of
+
+    if script.failure is not None:
+        return True
+    for command in commands_of(script):
+        first = command.words[0] if command.words else None
+        if first is None or not hasattr(first, "constant"):
+            continue
+        name = first.constant
+        if name is None:
+            return True
+        base = posixpath.basename(name)
+        if base in catalogue.ENGINES or base in ("exec", "eval", "source", ".", "exit") or base in catalogue.SHELLS:
+            return True
+        if catalogue.PYTHON.match(base) and re.search(r"-m\s+[\"']?(?:vllm|sglang)|\$", command.text):
+            return True
+        if base in ("env", "nohup", "numactl", "stdbuf", "taskset", "nice", "timeout", "setsid", "gosu", "tini"):
+            return True
+    return False

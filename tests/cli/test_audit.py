@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot.cli.audit import annotation
+from bot.hazards import Finding, World
+from tests.cli.conftest import CORRUPT, PROFILE, Run
+from tests.schemas import violations
+
+Folder = Callable[..., Path]
+PAIR = "mtp-prefix-cache-hybrid"
+CLEAN = "services: {e: {image: 'vllm/vllm-openai:v0.25.1', command: [--model, m]}}\n"
+WARNING = "services: {e: {image: 'vllm/vllm-openai:v0.25.1', command: [m, --seed, '1', --seed, '2']}}\n"
+
+
+@pytest.fixture
+def corrupt(folder: Folder) -> Path:
+    root: Path = folder({"deploy/compose.yml": CORRUPT, "models/hare.yml": PROFILE})
+    return root
+
+
+# Exit status ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "status"),
+    [
+        (CLEAN, [], 0),
+        (CLEAN, ["--fail-on", "notice"], 0),
+        (WARNING, [], 0),
+        (WARNING, ["--fail-on", "error"], 0),
+        (WARNING, ["--fail-on", "warning"], 1),
+        (WARNING, ["--fail-on", "notice"], 1),
+        (WARNING, ["--fail-on", "never"], 0),
+        (CORRUPT, [], 1),
+        (CORRUPT, ["--fail-on", "warning"], 1),
+        (CORRUPT, ["--fail-on", "never"], 0),
+        (CORRUPT, ["--rule", "unknown-flag"], 0),
+        (CORRUPT, ["--rule", "unknown-flag", "--rule", PAIR], 1),
+    ],
+)
+@pytest.mark.parametrize("output", ["text", "json", "github"])
+def test_the_status_tells_whether_a_finding_reaches_the_level(
+    run: Run, folder: Folder, text: str, options: list[str], status: int, output: str
+) -> None:
+    root = folder({"compose.yml": text, "models/hare.yml": PROFILE})
+    assert run("audit", root, "--format", output, *options).status == status
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_folder_without_composes_is_clean_and_says_so(run: Run, folder: Folder, output: str) -> None:
+    answer = run("audit", folder({"README.md": "x", "values.yml": "a: 1"}), "--format", output)
+    assert answer.status == 0
+    if output == "json":
+        assert answer.json == {"schema": 1, "findings": [], "errors": [], "skipped": []}
+    else:
+        assert "No findings in 0 services of 0 composes" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["/no/such/folder"], "/no/such/folder: no such folder"),
+        (["{root}", "--rev", "HEAD"], "git"),
+        (["{root}/deploy/compose.yml"], "no such folder"),
+        (["{root}", "--fail-on", "sometimes"], "sometimes"),
+        (["{root}", "--format", "xml"], "xml"),
+        (["{root}", "--rule", "nonsense"], "no rule 'nonsense'"),
+        (["{root}", "--rule", "mtp-prefix-cache"], PAIR),
+    ],
+)
+def test_what_cannot_be_asked_ends_with_status_2_and_a_sentence(
+    run: Run, corrupt: Path, arguments: list[str], words: str
+) -> None:
+    answer = run("audit", *(argument.format(root=corrupt) for argument in arguments))
+    assert (answer.status, answer.out) == (2, "")
+    assert words in answer.err
+    assert "Traceback" not in answer.err
+
+
+# Output ---------------------------------------------------------------------------------------------------------------
+
+
+def test_json_keeps_to_its_schema(run: Run, corrupt: Path) -> None:
+    answer = run("audit", corrupt, "--format", "json")
+    assert violations("audit", answer.json) == []
+    (pair,) = (finding for finding in answer.json["findings"] if finding["rule"] == PAIR)
+    assert (pair["path"], pair["line"], pair["service"]) == ("deploy/compose.yml", 9, "engine")
+    assert {reason["path"] for reason in pair["chain"]} >= {"deploy/compose.yml", "models/hare.yml"}
+    assert pair["properties"]["prefix_caching"]["value"] is True
+
+
+def test_text_for_people(run: Run, corrupt: Path) -> None:
+    answer = run("audit", corrupt)
+    assert "\x1b" not in answer.out + answer.err
+    for words in ("error active", PAIR, "deploy/compose.yml:9", "why:", "how sure:", "what to do:", "1 error"):
+        assert words in answer.out
+
+
+def test_what_was_left_out_is_told(run: Run, folder: Folder) -> None:
+    root = folder({"compose.yml": CLEAN, "other/compose.yml": "a: 1\n"})
+    assert "other/compose.yml: no services" in run("audit", root).out
+    assert run("audit", root, "--format", "json").json["skipped"] == [
+        {"path": "other/compose.yml", "reason": "no services"}
+    ]
+
+
+@pytest.mark.parametrize("name", ["compose.yml", "deploy/engine.yml"])
+def test_a_compose_that_is_not_yaml_does_not_pass(run: Run, folder: Folder, name: str) -> None:
+    assert run("audit", folder({name: CORRUPT + "  other: [\n"})).status == 1
+
+
+def test_a_fault_of_the_configuration_is_told_with_its_place(run: Run, folder: Folder) -> None:
+    root = folder({"compose.yml": CLEAN, ".github/seamguard.yml": "ignore: []\ncompose: []\n"})
+    (error,) = run("audit", root, "--format", "json").json["errors"]
+    assert (error["path"], error["line"]) == (".github/seamguard.yml", 2)
+    assert "composes" in error["message"]
+    assert ".github/seamguard.yml:2" in run("audit", root).out
+
+
+def test_workflow_annotations(run: Run, corrupt: Path) -> None:
+    lines = run("audit", corrupt, "--format", "github").out.splitlines()
+    (pair,) = (line for line in lines if PAIR in line)
+    assert pair.startswith(f"::error file=deploy/compose.yml,line=9,title={PAIR} (active)::")
+    assert all(line.startswith("::") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("level", "command"), [("error", "error"), ("warning", "warning"), ("notice", "notice"), ("folded", "debug")]
+)
+def test_an_annotation_escapes_what_would_end_it(level: str, command: str) -> None:
+    finding = Finding(
+        rule="a-rule",
+        title="t",
+        rule_level="error",
+        level=level,  # type: ignore[arg-type]
+        status="active",
+        evidence_grade="established",
+        path="a,b:c%d\n.yml",
+        line=3,
+        service="s",
+        slug=None,
+        cause="",
+        world=World({}),
+        properties={},
+        chain=(),
+        message="100%\r\n::error::injected, with: marks",
+        remedy="",
+        evidence="",
+        upstream=(),
+    )
+    assert annotation(finding) == (
+        f"::{command} file=a%2Cb%3Ac%25d%0A.yml,line=3,title=a-rule (active)"
+        "::100%25%0D%0A::error::injected, with: marks"
+    )

@@ -1,0 +1,243 @@
+"""One service in all its worlds."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.resolution import EngineWorld, resolve_service
+from tests.resolution.build import FILE, engine, repository, resolved
+
+TOGGLE = """
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    environment: [EAGER, SPEC]
+    entrypoint:
+      - bash
+      - -c
+      - |
+        MTP='{"method":"mtp","num_speculative_tokens":2}'
+        case $${SPEC:-on} in off) ;; *) set -- --speculative-config "$$MTP";; esac
+        exec vllm serve m $${EAGER:+--enforce-eager} "$$@"
+"""
+
+
+def _shown(world: EngineWorld, name: str) -> object:
+    assert world.engine is not None
+    found = world.engine.properties[name]
+    return found.value if found.known else "unknown"
+
+
+def _reasons(world: EngineWorld) -> list[str]:
+    return [item.reason for item in world.unresolved]
+
+
+# Worlds --------------------------------------------------------------------------------------------------------------
+
+
+def test_only_the_default_world_is_resolved_unless_rules_ask() -> None:
+    service = resolved(TOGGLE)
+    assert [dict(world.realisation.deviations) for world in service.worlds] == [{}]
+    assert {deviation.name for deviation in service.survey.deviations} == {"SPEC", "EAGER"}
+
+
+def test_deviations_become_worlds_with_their_own_properties() -> None:
+    service = resolved(TOGGLE, interplay=[frozenset({"enforce_eager", "spec_decode.method"})])
+    shown = {
+        " ".join(f"{name}={value}" for name, value in world.realisation.deviations.items()): (
+            _shown(world, "spec_decode.method"),
+            _shown(world, "enforce_eager"),
+        )
+        for world in service.worlds
+    }
+    assert shown == {
+        "": ("mtp", False),
+        "SPEC=off": (None, False),
+        "EAGER=1": ("mtp", True),
+        "SPEC=off EAGER=1": (None, True),
+    }
+    assert [len(world.realisation.deviations) for world in service.worlds] == [0, 1, 1, 2]
+    assert [world.default for world in service.worlds] == [True, False, False, False]
+
+
+def test_every_fork_of_the_default_world_comes_first() -> None:
+    script = 'source /absent; X=; [ "$$_N" = 1 ] && X=--enforce-eager; exec vllm serve m $$X $${EAGER:+-x}'
+    text = engine("environment: [EAGER]", f"entrypoint: [bash, -c, '{script}']")
+    service = resolved(text, interplay=[])
+    assert [(world.default, dict(world.outcome.assumed)) for world in service.worlds if world.outcome] == [
+        (True, {"_N": "1"}),
+        (True, {"_N": "not 1"}),
+        (False, {"_N": "1"}),
+        (False, {"_N": "not 1"}),
+    ]
+    assert len(service.defaults) == 2
+    assert [dict(world.realisation.deviations) for world in resolved(text, symbols={"_N": "0"}).worlds] == [{}]
+
+
+def test_a_users_toggle_behind_an_absent_script_is_unset_rather_than_unknown() -> None:
+    script = 'source /absent; X=; [ "$$EAGER" = 1 ] && X=--enforce-eager; exec vllm serve m $$X'
+    text = engine(f"entrypoint: [bash, -c, '{script}']")
+    assert [_shown(world, "enforce_eager") for world in resolved(text).worlds] == [True, False]
+    assert [_shown(world, "enforce_eager") for world in resolved(f"# EAGER=1 is slower\n{text}").worlds] == [False]
+
+
+def test_the_given_environment_is_where_every_world_starts() -> None:
+    service = resolved(TOGGLE, environment={"SPEC": "off"}, interplay=[])
+    assert _shown(service.worlds[0], "spec_decode.method") is None
+    assert {world.realisation.environment["SPEC"] for world in service.worlds} == {"off"}
+
+
+def test_a_service_without_a_server_has_its_default_world_alone() -> None:
+    service = resolved(
+        engine("environment: [A]", "entrypoint: [bash, -c, 'case $$A in x) exit 3;; esac; exit 4']"), interplay=[]
+    )
+    assert [(world.kind, world.outcome.exit if world.outcome else None) for world in service.worlds] == [(None, 4)]
+    assert service.kind is None
+
+
+def test_another_server_has_no_vllm_properties() -> None:
+    (world,) = resolved(engine("entrypoint: [llama-server, -m, x.gguf]", image="ghcr.io/x/llama:1")).worlds
+    assert (world.kind, world.engine) == ("llama-server", None)
+
+
+def test_a_service_that_docker_compose_refuses_says_why() -> None:
+    (world,) = resolved("services:\n  engine: {image: '${A:?is needed}'}\n").worlds
+    assert world.outcome is None
+    assert any("is needed" in reason for reason in _reasons(world))
+
+
+def test_what_only_the_image_knows_is_unknown_at_the_services_line() -> None:
+    (world,) = resolved(engine("command: [--model, m]", image="example.com/mine:1")).worlds
+    assert (world.outcome, world.kind) == (None, None)
+    (item,) = world.unresolved
+    assert "ENTRYPOINT of example.com/mine:1" in item.reason
+    assert str(item.position) == f"{FILE}:2"
+
+
+# Scripts whose content is not known ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "unseen"),
+    [
+        pytest.param("bash /opt/start.sh", None, "bash /opt/start.sh", id="a script of the image"),
+        pytest.param("/opt/start", None, "/opt/start", id="a program of the image"),
+        pytest.param("pip install x; bash /opt/start.sh", None, "bash /opt/start.sh", id="after an installer"),
+        pytest.param("bash /opt/start.sh; pip install x", None, "bash /opt/start.sh", id="before an installer"),
+        pytest.param("bash /opt/start.sh; exit 3", 3, None, id="ends with a failure of its own"),
+        pytest.param("pip install x", 0, None, id="an installer alone"),
+        pytest.param("exit 0", 0, None, id="nothing at all"),
+        pytest.param("echo done", 0, None, id="only says something"),
+    ],
+)
+def test_a_way_that_ends_behind_an_unknown_program_may_have_a_server(
+    script: str, status: int | None, unseen: str | None
+) -> None:
+    (world,) = resolved(engine(f"entrypoint: [bash, -c, '{script}']")).worlds
+    assert world.outcome is not None
+    assert (world.kind, world.outcome.exit) == (None, status)
+    assert [reason for reason in _reasons(world) if "is not known" in reason] == (
+        [f"what {unseen} starts is not known: it is not in the repository"] if unseen else []
+    )
+
+
+@pytest.mark.parametrize(
+    "entrypoint",
+    [
+        pytest.param(
+            "[/opt/start.sh]",
+        ),
+        "[bash, /opt/start.sh]",
+        "[bash, -c, /opt/start.sh]",
+        pytest.param(
+            "[bash, -c, exec /opt/start.sh]",
+        ),
+    ],
+)
+def test_an_unknown_script_as_the_main_process_is_no_failure(entrypoint: str) -> None:
+    (world,) = resolved(engine(f"entrypoint: {entrypoint}")).worlds
+    assert world.kind is None
+    assert world.outcome is None or world.outcome.exit is None
+    assert any("/opt/start.sh" in reason for reason in _reasons(world))
+
+
+@pytest.mark.parametrize(
+    "entrypoint",
+    [
+        pytest.param(
+            "[bash, /opt/start.sh]",
+            marks=pytest.mark.xfail(strict=True, reason="a first process that is no script text has no file"),
+        ),
+        "[bash, -c, 'bash /opt/start.sh']",
+    ],
+)
+def test_what_is_not_known_has_its_file_and_line(entrypoint: str) -> None:
+    (world,) = resolved(engine(f"entrypoint: {entrypoint}")).worlds
+    assert [str(item.position) for item in world.unresolved] == [f"{FILE}:4"]
+
+
+def test_a_script_of_the_repository_is_followed() -> None:
+    text = engine("entrypoint: [bash, /opt/start.sh, --seed, '3']", "volumes: ['./start.sh:/opt/start.sh']")
+    (world,) = resolved({FILE: text, "start.sh": '#!/bin/bash\nexec vllm serve m "$@"\n'}).worlds
+    assert world.outcome is not None
+    assert [word.text for word in world.outcome.argv or ()] == ["serve", "m", "--seed", "3"]
+
+
+def test_a_package_that_the_repository_lacks_is_assumed_empty_and_said_so() -> None:
+    package = "/usr/lib/python3/dist-packages/extra"
+    text = engine(
+        f"volumes: ['./extra:{package}']",
+        f"entrypoint: [bash, -c, '[ -f {package}/x.py ] || exit 4; exec vllm serve m']",
+    )
+    (world,) = resolved(text).worlds
+    assert (world.kind, world.outcome and world.outcome.exit) == (None, 4)
+    assert [reason for reason in _reasons(world) if "extra" in reason] == [
+        "extra is not in the repository: it is assumed to be mounted as an empty folder"
+    ]
+
+
+# What the repository says --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "recurrent"),
+    [
+        ("vllm serve --model /models/hare-9b", "gdn"),
+        ("vllm serve --model=/models/hare-9b", "gdn"),
+        ("vllm serve --model other/x --model /models/hare-9b", "unknown"),
+        ("vllm serve --model /models/hare-9b --model /nowhere/unheard-of", "gdn"),
+        ("vllm serve /models/hare-9b", "gdn"),
+        ("python3 -m vllm.entrypoints.openai.api_server --model other/x --model /models/hare-9b", "gdn"),
+        ("python3 -m vllm.entrypoints.openai.api_server /models/hare-9b", "none"),
+    ],
+)
+def test_the_model_that_the_arguments_name_is_the_one_that_profiles_describe(arguments: str, recurrent: str) -> None:
+    profile = (
+        "id: hare-9b\nnum_hidden_layers: 32\nnum_gdn_layers: 24\nnum_attn_layers: 8\nweights: {x: {path: hare-9b}}\n"
+    )
+    text = engine(f"entrypoint: [bash, -c, 'exec {arguments}']")
+    (world,) = resolved({FILE: text, "profiles/models/hare-9b.yml": profile}).worlds
+    assert _shown(world, "model.recurrent") == recurrent
+
+
+def test_a_service_knows_the_slug_and_the_hardware_of_its_header() -> None:
+    service = resolved("#  bash launch.sh hare/single\n# Hardware: RTX 5090\n" + engine("command: [--model, m]"))
+    assert (service.slugs, service.sm, str(service.position)) == (("hare/single",), (120,), f"{FILE}:4")
+
+
+def test_on_several_cards_only_what_all_share_is_known() -> None:
+    """Eager mode lowers the effective cudagraph mode everywhere; what a card decides is told for each."""
+    service = resolved("# Hardware: RTX 5090 or RTX 3090\n" + engine("command: [--model, m, --enforce-eager]"))
+    (world,) = service.worlds
+    assert service.sm == tuple(sorted(world.on_card)) == (86, 120)
+    assert _shown(world, "enforce_eager") is True
+    assert {engine.properties["cudagraph_mode_effective"].value for engine in world.on_card.values()} == {"NONE"}
+
+
+def test_the_later_file_is_where_a_service_of_several_files_stands() -> None:
+    files = {"a.yml": engine("command: [--model, a]"), "b.yml": "services:\n  engine:\n    command: [--model, b]\n"}
+    service = resolve_service(repository(files), ("a.yml", "b.yml"), "engine")
+    assert service.path == "b.yml"
+    (world,) = service.worlds
+    assert world.outcome is not None
+    assert [word.text for word in world.outcome.argv or ()][-2:] == ["--model", "b"]

@@ -1,0 +1,87 @@
+"""What a review says of a change."""
+
+from __future__ import annotations
+
+import difflib
+
+from bot.audit import Report, audit
+from bot.catalog import read_catalog
+from bot.compose import Documents
+from bot.hazards import load_rules
+from bot.resolution import Repository
+from bot.review import Review, file_diffs, review, summary
+from bot.tree import MemoryTree
+
+RULES = load_rules()
+PROFILE = "id: hare-9b\nnum_hidden_layers: 32\nnum_gdn_layers: 24\nnum_attn_layers: 8\nweights: {x: {path: hare-9b}}\n"
+BASE = """\
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    command:
+      - --model=/models/hare-9b
+      - --speculative-config={"method":"mtp","num_speculative_tokens":2}
+      - ${CACHE:---enable-prefix-caching}
+"""
+OFF = BASE.replace(":---enable", ":---no-enable")
+
+
+def _audit(text: str) -> Report:
+    tree = MemoryTree({"compose.yml": text, "models/hare-9b.yml": PROFILE})
+    return audit(Repository(tree, read_catalog(tree), Documents(tree)), RULES)
+
+
+def _review(before: str, after: str) -> Review:
+    lines = difflib.unified_diff(before.splitlines(True), after.splitlines(True), "a/compose.yml", "b/compose.yml")
+    return review(_audit(before), _audit(after), file_diffs("".join(lines)), {})
+
+
+def test_an_improvement_says_where_it_leads_and_what_is_left() -> None:
+    text = summary(_review(BASE, OFF))
+    assert "### Improved" in text
+    assert "### Worsened" not in text
+    assert "| active → reachable with `CACHE=--enable-prefix-caching` | error → warning |" in text
+    assert "What remains to be done:\n- `compose.yml:7`: Leave CACHE unset" in text
+
+
+def test_what_got_worse_is_left_to_its_comment() -> None:
+    outcome = _review(OFF, BASE)
+    text = summary(outcome)
+    assert "### Worsened" in text
+    assert "### Improved" not in text
+    assert "| reachable → active | warning → error |" in text
+    assert "What remains" not in text
+    assert [(comment.line, comment.finding.rule) for comment in outcome.comments] == [(7, "mtp-prefix-cache-hybrid")]
+
+
+def test_a_row_names_the_variable_or_the_flag_that_it_is_about() -> None:
+    wrong = BASE + "      - --no-such-flag=3\n    environment: [VLLM_OF_NOBODY=1]\n"
+    text = summary(_review(BASE, wrong))
+    assert "| The pinned release has no such flag: `--no-such-flag=3` |" in text
+    assert "| A setting has no effect in this release: `VLLM_OF_NOBODY=1` |" in text
+
+
+def test_what_follows_from_a_changed_line_is_mentioned() -> None:
+    changes = {change.property: change for change in _review(BASE, OFF).property_changes}
+    assert changes["mamba_cache_mode"].cause.startswith("compose.yml:7: ")
+    assert not any(change.unmentioned for change in changes.values())
+
+
+def test_what_follows_from_a_removed_line_is_mentioned() -> None:
+    eager = BASE + "      - --enforce-eager\n"
+    changes = {change.property: change for change in _review(eager, BASE).property_changes}
+    assert changes["enforce_eager"].after is False
+    assert not changes["enforce_eager"].unmentioned
+
+
+def test_what_only_a_new_pin_brings_is_not_mentioned() -> None:
+    quiet = BASE.replace("      - ${CACHE:---enable-prefix-caching}\n", "")
+    changes = {change.property: change for change in _review(quiet, quiet.replace("0.25.1", "0.28.0")).property_changes}
+    assert changes["prefix_caching"].after is True
+    assert changes["prefix_caching"].unmentioned
+
+
+def test_what_is_folded_away_is_counted() -> None:
+    text = summary(_review(OFF, OFF + "      - --seed=1\n"))
+    assert "Unchanged (" in text
+    assert "| folded |" not in text

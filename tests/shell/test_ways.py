@@ -1,0 +1,229 @@
+"""Symbols, forks, steps, reasons and facts: what bash cannot tell, because it knows everything."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.provenance import Word
+from bot.shell import Process, run
+from tests.shell.ask import Mounts, argvs, entrypoint
+
+NVLINK = """
+source /etc/box/detect.sh
+if [ "${_NVLINK:-0}" = "1" ]; then
+  exec vllm serve "$@"
+else
+  exec vllm serve --disable-custom-all-reduce "$@"
+fi
+"""
+
+
+def test_unknown_source_forks_on_what_it_may_set() -> None:
+    result = entrypoint(NVLINK, "--model", "m")
+    assert [(dict(one.assumed), argv) for one, argv in zip(result.outcomes, argvs(result), strict=True)] == [
+        ({"_NVLINK": "1"}, ["vllm", "serve", "--model", "m"]),
+        ({"_NVLINK": "not 1"}, ["vllm", "serve", "--disable-custom-all-reduce", "--model", "m"]),
+    ]
+    assert result.sourced == ("/etc/box/detect.sh",)
+    assert any("assumed to change nothing" in note.reason for note in result.outcomes[0].notes)
+
+
+@pytest.mark.parametrize(("value", "extra"), [("1", []), ("0", ["--disable-custom-all-reduce"])])
+def test_symbols_can_be_fixed(value: str, extra: list[str]) -> None:
+    result = entrypoint(NVLINK, symbols={"_NVLINK": value})
+    assert argvs(result) == [["vllm", "serve", *extra]]
+
+
+def test_later_tests_of_a_symbol_agree_with_earlier_ones() -> None:
+    script = 'x=$(nvidia-smi -q)\n[ "$x" = a ] && A=1\ncase $x in a) B=1;; b) B=2;; *) B=3;; esac\nvllm serve "$A$B"'
+    result = entrypoint(script)
+    assert argvs(result) == [["vllm", "serve", "11"], ["vllm", "serve", "2"], ["vllm", "serve", "3"]]
+
+
+def test_numeric_tests_of_a_symbol_agree() -> None:
+    script = "n=$(nvidia-smi -L | wc -l)\nif [ $n -gt 4 ]; then L=many; elif (( n > 2 )); then L=some; else L=few; fi\n"
+    script += 'if [[ $n -gt 1 ]]; then L+=+; else L+=-; fi\nvllm serve "$L"'
+    assert argvs(entrypoint(script)) == [["vllm", "serve", one] for one in ("many+", "some+", "few+", "few-")]
+
+
+def test_forks_that_make_no_difference_disappear() -> None:
+    result = entrypoint("if grep -q flags /proc/cpuinfo; then echo yes; else echo no; fi\nexec vllm serve m")
+    assert argvs(result) == [["vllm", "serve", "m"]]
+    assert result.outcomes[0].assumed == {}
+
+
+def test_unknown_words_are_marked() -> None:
+    (outcome,) = entrypoint('exec vllm serve "$(hostname)" -tp $(nproc)').outcomes
+    assert outcome.argv is not None
+    assert [(word.text, word.known, word.splits) for word in outcome.argv] == [
+        ("serve", True, False),
+        ("${$(hostname)}", False, False),
+        ("-tp", True, False),
+        ("${$(nproc)}", False, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("script", "stops"),
+    [
+        ("bash /box/install.sh || exit 1\nexec vllm serve", True),
+        ("bash /box/install.sh\nexec vllm serve", False),
+        ("set -e\nbash /box/install.sh\nexec vllm serve", True),
+        ("set -e\nbash /box/install.sh || true\nexec vllm serve", False),
+        ("if ! bash /box/install.sh; then exit 3; fi\nexec vllm serve", True),
+        ("bash /box/install.sh && exec vllm serve", True),
+        ("bash /box/install.sh; [ $? -eq 0 ] || exit 1\nexec vllm serve", True),
+        ("set -eo pipefail\nbash /box/install.sh 2>&1 | tee /tmp/log\nexec vllm serve", True),
+        ("set -e\nbash /box/install.sh 2>&1 | tee /tmp/log\nexec vllm serve", False),
+    ],
+)
+def test_steps_know_whether_their_failure_stops_the_boot(script: str, stops: bool) -> None:
+    (outcome,) = entrypoint(script, files={"/box/install.sh": "cp a b\n"}).outcomes
+    (step,) = outcome.steps
+    assert [word.text for word in step.run] == ["bash", "/box/install.sh"]
+    assert (step.before_engine, step.failure_stops_boot) == (True, stops)
+    assert outcome.program is not None
+
+
+def test_a_step_behind_the_engine_is_not_before_it() -> None:
+    (outcome,) = entrypoint("vllm serve m &\nbash /box/warm.sh\nwait").outcomes
+    assert [(step.before_engine, step.failure_stops_boot) for step in outcome.steps] == [(False, False)]
+
+
+def test_a_missing_file_fails() -> None:
+    result = entrypoint("bash /box/install.sh || exit 4\nexec vllm serve", absent=frozenset({"/box/install.sh"}))
+    assert [(one.program, one.exit) for one in result.outcomes] == [(None, 4)]
+
+
+def test_mounted_scripts_are_followed_to_the_engine() -> None:
+    files = {"/app/start.sh": '#!/bin/bash\nexec vllm serve "$MODEL" "$@"\n'}
+    process = Process((Word("/app/start.sh"), Word("--x")), {"MODEL": Word("m")})
+    result = run(process, Mounts(files))
+    assert argvs(result) == [["vllm", "serve", "m", "--x"]]
+    assert result.outcomes[0].argv is not None
+    assert result.outcomes[0].argv[0].because[-1].path == "repo/app/start.sh"
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "env A=1",
+        "nohup",
+        "tini -g --",
+        "dumb-init --",
+        "numactl -N 0 -m 0",
+        "stdbuf -oL",
+        "nice -n 5",
+        "ionice -c 2 -n 0",
+        "taskset -c 0-3",
+        "timeout -k 5 10",
+        "chrt -f 10",
+        "gosu user",
+        "su-exec user",
+        "setsid -w",
+        "/usr/bin/env -u B",
+        "uv run --with x",
+        "env -S 'A=1 nohup'",
+    ],
+)
+def test_wrappers(prefix: str) -> None:
+    assert argvs(entrypoint(f"exec {prefix} vllm serve m")) == [["vllm", "serve", "m"]]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "llama-server -m x",
+        "python3 -m sglang.launch_server --a",
+        "python -m vllm.entrypoints.openai.api_server",
+        "/opt/venv/bin/vllm serve",
+    ],
+)
+def test_engines_in_the_foreground(command: str) -> None:
+    (outcome,) = entrypoint(f"{command}\necho done").outcomes
+    assert (outcome.exit, outcome.status) == (None, 0)
+    assert argvs(entrypoint(command)) == [command.split(" ")]
+
+
+def test_other_programs_replace_the_script_too() -> None:
+    (outcome,) = entrypoint("exec nginx -g 'daemon off;'").outcomes
+    assert argvs(entrypoint("exec nginx -g x")) == [["nginx", "-g", "x"]]
+    assert outcome.exit is None
+
+
+def test_words_say_where_they_come_from() -> None:
+    script = 'ARGS=()\nif [ "${SPEC:-on}" != "off" ]; then\n  ARGS=(--speculative-config x)\nfi\n'
+    script += 'exec vllm serve "$@" "${ARGS[@]}"'
+    (outcome,) = entrypoint(script, "--model").outcomes
+    assert outcome.argv is not None
+    serve, model, flag, _ = outcome.argv
+    assert [reason.line for reason in serve.because] == [14]
+    assert [(reason.kind, reason.line) for reason in model.because] == [("compose", 100)]
+    assert [(reason.line, reason.text) for reason in flag.because] == [
+        (11, 'if [ "${SPEC:-on}" != "off" ]; then'),
+        (11, "SPEC is not set"),
+        (12, "ARGS=(--speculative-config x)"),
+    ]
+
+
+def test_environment_of_the_engine() -> None:
+    (outcome,) = entrypoint("export A=1\nB=2\nKEEP=same\nC=3 exec vllm serve", env={"KEEP": "same", "Z": "z"}).outcomes
+    assert {name: word.text for name, word in outcome.exported.items()} == {"A": "1", "C": "3"}
+    assert outcome.environment["Z"].text == "z"
+
+
+def test_facts_cover_branches_that_are_not_taken() -> None:
+    script = (
+        'MODE="${SPEC:-on}"; MODE="${MODE,,}"\n'
+        'case "$MODE" in off|0|no*) exit 0;; esac\n'
+        'if [ -n "${KEY:-}" ]; then A="${TP:+--tp $TP}"; fi\n'
+        '[ "$COUNT" -gt 3 ] && B=$OTHER\nvllm $A $B'
+    )
+    result = entrypoint(script)
+    read = {(one.name, one.operator, one.inherited, one.position.line) for one in result.reads}
+    assert {
+        ("SPEC", ":-", True, 10),
+        ("MODE", ",,", False, 10),
+        ("KEY", ":-", True, 12),
+        ("TP", ":+", True, 12),
+        ("OTHER", "", True, 13),
+        ("A", "", True, 14),
+    } <= read
+    compared = {(one.name, one.value) for one in result.comparisons}
+    assert {("SPEC", "off"), ("SPEC", "0"), ("SPEC", "no"), ("KEY", ""), ("COUNT", "3")} <= compared
+    assert {"MODE", "A", "B"} <= result.writes
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ('eval "$(curl http://x)"\nvllm serve', "eval of a text that is not known"),
+        ("$(cat /etc/program) serve", "the program's name is not known"),
+        ("f() { f; }\nf", "calls itself too deeply"),
+        ("while true; do :; done", "more commands than are followed"),
+        ("echo {1..1000000000}", "a brace expansion makes too many words"),
+        ("x=a; while :; do x=$x$x; done", "a variable grows without end"),
+        ("select x in a b; do vllm serve; done", "select asks a person"),
+        ("coproc vllm serve", "coproc is not followed"),
+    ],
+)
+def test_what_is_not_guessed_has_a_reason_and_a_line(script: str, reason: str) -> None:
+    result = entrypoint(script)
+    assert result.outcomes == ()
+    assert reason in result.unresolved[0].reason
+    position = result.unresolved[0].position
+    assert position is not None
+    assert position.path == "compose.yml"
+    assert 10 <= position.line <= 11
+
+
+def test_waiting_loops_end() -> None:
+    script = "vllm serve m &\nuntil curl -s localhost; do sleep 5; done\nwhile true; do sleep 60; done"
+    assert argvs(entrypoint(script)) == [["vllm", "serve", "m"]]
+
+
+def test_sh_is_dash() -> None:
+    assert argvs(entrypoint('x=$(echo "a\\tb"); exec vllm serve "$x" {1,2}', shell="sh")) == [
+        ["vllm", "serve", "a\tb", "{1,2}"]
+    ]
+    assert entrypoint("a=(1 2)\nexec vllm serve", shell="/bin/sh").unresolved
