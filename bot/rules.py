@@ -5,4 +5,5 @@ from __future__ import annotations
 from pathlib import Path
 
 _INSTALLED = Path(__file__).parent / "_rules"
-RULES: Path = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parent.parent / "rules"
+INSTALLED: bool = _INSTALLED.is_dir()
+RULES: Path = _INSTALLED if INSTALLED else Path(__file__).parent.parent / "rules"

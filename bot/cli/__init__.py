@@ -16,7 +16,9 @@ _COMMANDS = {
     "audit": "bot.cli.audit:audit_command",
     "demo": "bot.cli.demo:demo_command",
     "explain": "bot.cli.explain:explain_command",
+    "flips": "bot.cli.flips:flips_command",
     "inspect": "bot.cli.inspect:inspect_group",
+    "learn": "bot.cli.learn:learn_command",
     "resolve": "bot.cli.resolve:resolve_command",
     "review": "bot.cli.review:review_command",
 }

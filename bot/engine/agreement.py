@@ -12,63 +12,88 @@ OWN_WORDS = frozenset({"compose", "shell", "catalog"})
 
 
 def agree(pin: Pin, engines: Sequence[Engine]) -> Engine:
-    """One answer for a pin without a release of its own.
+    """One answer for a pin without a release of its own; `engines` are the releases' answers, oldest first.
 
     What the deployment sets itself is certain where all releases read it alike. A default that all have is assumed,
-    and says whom it asked; one in which they differ is unknown, and says where. Errors count only when every
-    release has one.
+    and says whom it asked; one in which they differ is unknown, and says where. A release that refuses the command
+    line cannot be the one that runs: it is not asked, unless all refuse it. Errors count only when every release
+    has one.
     """
     if not engines:
         return Engine(pin, (), {}, {})
-    asked = tuple(release for engine in engines for release in engine.releases)
-    notice = Reason("assumption", "", None, f"{_pin(pin)}: {_listed(asked)} agree")
+    asked = [engine for engine in engines if not _refuses(engine)] or list(engines)
+    releases = tuple(release for engine in asked for release in engine.releases)
+    notice = Reason("assumption", "", None, f"{_pin(pin)}: {_all(releases, len(asked) < len(engines))}")
+    newest = asked[-1]
     return Engine(
         pin=pin,
-        releases=asked,
-        parsed=_common(engines),
+        releases=releases,
+        parsed=_common(asked),
         properties={
-            name: _one([engine.properties[name] for engine in engines], asked, notice, name)
-            for name in engines[0].properties
+            name: _one(name, [engine.properties[name] for engine in asked], releases, notice)
+            for name in newest.properties
         },
         errors=_errors(engines),
         ineffective=tuple(
             item
-            for item in engines[-1].ineffective
-            if all(any(_same(item, other) for other in engine.ineffective) for engine in engines[:-1])
+            for item in newest.ineffective
+            if all(any(_same(item, other) for other in engine.ineffective) for engine in asked[:-1])
         ),
     )
 
 
-def _one(found: Sequence[Property], asked: Sequence[str], notice: Reason, name: str) -> Property:
+def _refuses(engine: Engine) -> bool:
+    """Whether the parser refuses the command line. Refusals of the configuration rest on what is derived."""
+    return any(error.kind != "conflict" for error in engine.errors)
+
+
+def _one(name: str, found: Sequence[Property], asked: Sequence[str], notice: Reason) -> Property:
     newest = found[-1]
-    if not all(answer.known for answer in found):
-        return _undecided(found, asked, name)
-    if any(answer.value != newest.value or type(answer.value) is not type(newest.value) for answer in found):
-        return Property(None, "unknown", (Reason("assumption", "", None, _split(found, asked)),))
-    own = all(reason.kind in OWN_WORDS for answer in found for reason in answer.because)
-    if name.startswith("model.") or (own and newest.because):
+    alike = all(
+        answer.certainty != "unknown" and answer.value == newest.value and type(answer.value) is type(newest.value)
+        for answer in found
+    )
+    if not alike:
+        return _undecided(name, found, asked)
+    if name.startswith("model.") or (newest.because and all(map(_is_own, found))):
         return newest
     return Property(newest.value, "assumed", (*newest.because, notice))
 
 
-def _undecided(found: Sequence[Property], asked: Sequence[str], name: str) -> Property:
-    """Unknown in some release: say it as that release says it, newest first."""
-    silent = [(release, answer) for release, answer in zip(asked, found, strict=True) if not answer.known]
+def _is_own(answer: Property) -> bool:
+    """Whether an answer rests on what the deployment says alone."""
+    return all(reason.kind in OWN_WORDS for reason in answer.because)
+
+
+def _undecided(name: str, found: Sequence[Property], asked: Sequence[str]) -> Property:
+    """Releases differ, or some do not know: say where, and as the newest of those say it."""
+    silent = [answer for answer in found if not answer.known]
     if len(silent) == len(found):
         return found[-1]
-    where = Reason("assumption", "", None, f"{name} is not known in {_listed([release for release, _ in silent])}")
-    return Property(None, "unknown", (where, *silent[-1][1].because))
+    text = _spans([_say(answer) for answer in found], asked)
+    reasons = (Reason("assumption", "", None, f"{name}: {text}"), *(silent[-1].because if silent else ()))
+    return Property(None, "unknown", reasons)
 
 
-def _split(found: Sequence[Property], asked: Sequence[str]) -> str:
-    """`off in 0.25.1 and 0.27.1, on in 0.28.0`."""
-    groups: dict[str, list[str]] = {}
-    for release, answer in zip(asked, found, strict=True):
-        groups.setdefault(_say(answer.value), []).append(release)
-    return ", ".join(f"{value} in {_listed(releases)}" for value, releases in groups.items())
+def _spans(says: Sequence[str], asked: Sequence[str]) -> str:
+    """`off up to 0.27.1, on from 0.28.0`."""
+    runs: list[tuple[str, str, str]] = []
+    for said, release in zip(says, asked, strict=True):
+        if runs and runs[-1][0] == said:
+            runs[-1] = (said, runs[-1][1], release)
+        else:
+            runs.append((said, release, release))
+    first, *middle, last = [*runs] if len(runs) > 1 else [*runs, *runs]
+    texts = [f"{first[0]} up to {first[2]}"]
+    texts += [f"{said} in {start}" if start == end else f"{said} from {start} to {end}" for said, start, end in middle]
+    return ", ".join([*texts, f"{last[0]} from {last[1]}"])
 
 
-def _say(value: Value) -> str:
+def _say(answer: Property) -> str:
+    return _word(answer.value) if answer.known else "not known"
+
+
+def _word(value: Value) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return "none" if value is None else str(value)
@@ -80,8 +105,12 @@ def _pin(pin: Pin) -> str:
     return f"no release is known for {pin.image}" + (f" ({pin.why})" if pin.why else "")
 
 
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _all(releases: Sequence[str], some: bool) -> str:
+    """`the same in all 33 releases with facts (0.11.0 … 0.33.0)`."""
+    if len(releases) == 1:
+        return f"so it is in {releases[0]}, the only release that takes these arguments" if some else f"{releases[0]}"
+    which = "that take these arguments" if some else "with facts"
+    return f"the same in all {len(releases)} releases {which} ({releases[0]} … {releases[-1]})"
 
 
 def _common(engines: Sequence[Engine]) -> Mapping[str, object]:

@@ -91,7 +91,16 @@ def _field(facts: Facts, value: Any, field: Field, depth: int) -> Any:
     result = _type(facts, value, field.types, depth + 1)
     if field.limits:
         _limits(result, field.limits)
+    for validator in validators:
+        if validator.startswith("in:"):
+            _listed(facts, result, validator.removeprefix("in:"))
     return result
+
+
+def _listed(facts: Facts, value: Any, name: str) -> None:
+    choices = facts.choices(name)
+    if choices and value is not UNKNOWN and value not in choices:
+        raise RefusalError(f"{value!r} is not one of {', '.join(map(str, choices))}")
 
 
 def _before(facts: Facts, value: str, field: Field) -> Any:

@@ -11,10 +11,11 @@ from bot.engine.coercion import check_config, check_field
 from bot.engine.conflicts import conflicts
 from bot.engine.conversion import RefusalError, convert, holds_unknown, read_json, read_partly_known
 from bot.engine.facts import Facts, Flag
+from bot.engine.likeness import asked
 from bot.engine.model import EngineError, Ineffective
 from bot.engine.options import Occurrence, Read, read_options
-from bot.engine.rewriting import Leaf, Token, rewrite
-from bot.engine.settings import Setting
+from bot.engine.rewriting import Leaf, Token
+from bot.engine.settings import READ_BY_ENGINE, SPECULATION, Setting
 from bot.engine.unknown import UNKNOWN
 from bot.provenance import Reason, Word
 
@@ -24,12 +25,6 @@ OTHER_COMMANDS = frozenset(
     {"bench", "chat", "collect-env", "complete", "launch", "run-batch", "snapshot", "help", "-h", "--help"}
 )
 """What `vllm` can do besides serving."""
-
-SPECULATION = {"spec_method": "method", "spec_model": "model", "spec_tokens": "num_speculative_tokens"}
-"""Flags that are short for keys of the speculative configuration."""
-
-READ_BY_ENGINE = {"speculative_config": "SpeculativeConfig", "diffusion_config": "DiffusionConfig"}
-"""Settings that the parser takes as any JSON, and the class that the engine makes of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +56,17 @@ def parse(
     if argv and argv[0].text in OTHER_COMMANDS:
         word = argv[0]
         return CommandLine({}, (EngineError("conflict", word.text, f"`{word.text}` is not a server", word.because),))
-    rewritten = rewrite(argv, facts, files or {}, all_files)
+    question = asked(argv, files or {}, all_files)
+    rewritten = question.rewritten(facts)
     if rewritten.stopped:
         return CommandLine({}, tuple(rewritten.errors), tuple(rewritten.ineffective))
-    read = read_options(rewritten.tokens, facts)
-    serve = bool(argv) and argv[0].text == "serve"
-    return _Assembly(facts, read, serve, rewritten.ineffective).finish()
+    key = question.likeness(facts, rewritten)
+    known = question.answers.get(key)
+    if known is None:
+        read = read_options(rewritten.tokens, facts)
+        serve = bool(argv) and argv[0].text == "serve"
+        known = question.answers[key] = _Assembly(facts, read, serve, rewritten.ineffective).finish()
+    return known
 
 
 class _Assembly:
@@ -118,6 +118,12 @@ class _Assembly:
             because = (*because, _one_value_each(occurrence.values))
         self.store(flag.dest, Setting(value, because, argument), leaves)
 
+    def flag(self, dest: str) -> Flag:
+        """The flag of a setting that was read."""
+        flag = self.facts.setting(dest)
+        assert flag is not None
+        return flag
+
     def value(self, occurrence: Occurrence) -> Any:
         """What a flag sets. Raises `RefusalError`."""
         flag, values = occurrence.flag, occurrence.values
@@ -131,7 +137,7 @@ class _Assembly:
         if flag.action == "custom" or (flag.action == "lora" and any(token.symbols for token in values)):
             return UNKNOWN
         if flag.action == "lora":
-            return [_adapter(token.text) for token in values]
+            return [_adapter(token.text) for token in values if not (flag.optional and token.text in ("", "None"))]
         read = [self.word(flag, token) for token in values]
         if flag.nargs in (None, "?"):
             result: Any = read[0]
@@ -171,7 +177,7 @@ class _Assembly:
             self.spread(dest, (), setting.value, setting, leaves)
 
     def overridden(self, dest: str, before: Setting, after: Setting) -> None:
-        if self.facts.dests[dest].action == "append":
+        if self.flag(dest).action == "append":
             return
         message = f"`{before.argument}` is overridden by `{after.argument}`"
         if isinstance(before.value, dict) and isinstance(after.value, dict):
@@ -201,9 +207,9 @@ class _Assembly:
     def check_fields(self) -> None:
         """Check each value that stands against the configuration field that it goes to."""
         for dest, setting in self.settings.items():
-            value, refusal = self.checked.get(dest) or _engine_value(self.facts, self.facts.dests[dest], setting.value)
+            value, refusal = self.checked.get(dest) or _engine_value(self.facts, self.flag(dest), setting.value)
             if refusal is not None:
-                flag = self.facts.dests[dest]
+                flag = self.flag(dest)
                 message = f"argument {flag.name}: {refusal}"
                 self.errors.append(EngineError("invalid-value", setting.argument, message, setting.because))
                 continue

@@ -81,6 +81,8 @@ def convert(converter: str, text: str, facts: Facts) -> Any:
             return read_json(text) if _MAPPING_TEXT.match(text) else text
         case "lower_underscore":
             return text.lower().replace("-", "_")
+        case "none_is_empty":
+            return "" if text.lower() == "none" else text
         case "bool":
             return bool(text)
         case "opaque":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
+from bot.engine import cache
 from bot.rules import RULES
 
 RELEASES: Path = RULES / "vllm" / "releases"
@@ -52,8 +53,8 @@ class Flag:
     `action`: "store", "store_true", "boolean" (`--x`, `--no-x`), "append", "lora", "custom" (code of the
     release that is not modelled).
     `converter`: how a word becomes a value: "str", "int", "float", "human_int", "human_int_or_auto", "json", "dict",
-    "dict_or_str", "lower_underscore", "config:NAME", "opaque" (code of the release that is not modelled); `optional`
-    adds that an empty word or "None" is None.
+    "dict_or_str", "lower_underscore", "none_is_empty" (the word "none" is ""), "config:NAME", "opaque" (code of the
+    release that is not modelled); `optional` adds that an empty word or "None" is None.
     `nargs` is None (one word), "?", "+", or a number. `choices` is None when any value will do or when they are
     not known. `inverses` are the options that set False. `field` is the configuration field behind it
     (`CacheConfig.cache_dtype`).
@@ -124,35 +125,77 @@ class Facts:
     @cached_property
     def flags(self) -> Mapping[str, Flag]:
         """Flags by the first of their names, in order of registration."""
+        return {name: self._flag(name) for name in self.raw["flags"]}
+
+    @cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """Every spelling that argparse knows, negations included, with the first name of its flag."""
         pairs = bool(self.rules["enable_disable"])
-        return {name: _flag(name, entry, pairs, self.raw["configs"]) for name, entry in self.raw["flags"].items()}
+        found: dict[str, str] = {}
+        for name, entry in self.raw["flags"].items():
+            names = entry.get("names", (name,))
+            for option in (*names, *(_inverses(names, pairs) if entry.get("action") == "boolean" else ())):
+                found[option] = name
+        return found
 
     @cached_property
     def options(self) -> Mapping[str, Flag]:
-        """Flags by every spelling that argparse knows, negations included."""
-        return {option: flag for flag in self.flags.values() for option in (*flag.options, *flag.inverses)}
+        """Flags by every spelling that argparse knows."""
+        return {option: self._flag(name) for option, name in self.spellings.items()}
 
     @cached_property
-    def dests(self) -> Mapping[str, Flag]:
-        """Flags by the setting that they write."""
-        return {flag.dest: flag for flag in self.flags.values()}
+    def _dests(self) -> Mapping[str, str]:
+        return {_dest(name, entry): name for name, entry in self.raw["flags"].items()}
+
+    @cached_property
+    def _made(self) -> dict[str, Flag]:
+        return {}
+
+    def _flag(self, name: str) -> Flag:
+        flag = self._made.get(name)
+        if flag is None:
+            pairs = bool(self.rules["enable_disable"])
+            flag = self._made[name] = _flag(name, self.raw["flags"][name], pairs, self.raw["configs"])
+        return flag
 
     def flag(self, name: str) -> Flag | None:
         """The flag that is spelt so, exactly; None when the release has none."""
-        return self.options.get(name)
+        key = self.spellings.get(name)
+        return self._flag(key) if key is not None else None
+
+    def setting(self, dest: str) -> Flag | None:
+        """The flag that writes a setting; None when the release has no such setting."""
+        key = self._dests.get(dest)
+        return self._flag(key) if key is not None else None
 
     def default(self, dest: str) -> Fact | None:
         """What the parser sets when the flag is absent; None when the release has no such setting.
 
         Not what the engine ends up with: many defaults are None here and are derived later.
         """
-        flag = self.dests.get(dest)
+        flag = self.setting(dest)
         return flag.default if flag is not None else None
 
     def choices(self, name: str) -> tuple[Any, ...]:
         """The values of a named list (`CacheDType`, `EagleModelTypes`), empty when the release has none."""
         entry = self.raw["literals"].get(name)
         return tuple(entry["values"]) if entry else ()
+
+    @cached_property
+    def unread_rules(self) -> tuple[str, ...]:
+        """The functions of the command line (`parse_args`) that are as in no release that was compared with ours."""
+        known = parser_fingerprints()
+        return tuple(name for name, found in self.rules["hashes"].items() if found not in known.get(name, ()))
+
+    @property
+    def config_names(self) -> tuple[str, ...]:
+        """The configuration classes that the release has."""
+        return tuple(self.raw["configs"])
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Statements of the code that registers flags which could not be followed, with file and line."""
+        return tuple(self.raw["gaps"])
 
     def config(self, name: str) -> Config | None:
         """A configuration class by name."""
@@ -240,19 +283,28 @@ def _qualified(entry: Mapping[str, Any], dest: str) -> str:
 def _default_place(entry: Mapping[str, Any], dest: str, configs: Mapping[str, Any]) -> tuple[str, int]:
     """Where the default of a flag is: said in full, or that of its configuration field."""
     if "default_at" in entry:
-        return place(entry["default_at"])
+        return _at(entry["default_at"], ARGUMENTS)
     owner, _, name = _qualified(entry, dest).partition(".")
     config = configs[owner]
     return _at(config["fields"][name]["at"], place(config["at"])[0])
 
 
-def _variable(entry: Mapping[str, Any]) -> Fact:
-    path, line = place(entry["at"]) if "at" in entry else (VARIABLES, entry["line"])
-    return Fact(entry.get("default"), path, line, "" if "default" in entry else "computed")
+def _variable(entry: list[Any]) -> Fact:
+    path, line = _at(entry[0], VARIABLES)
+    return Fact(entry[1], path, line) if len(entry) > 1 else Fact(None, path, line, "computed")
 
 
 def _default(entry: Mapping[str, Any], path: str, line: int) -> Fact:
     return Fact(entry.get("default"), path, line, entry.get("computed", ""))
+
+
+def _dest(name: str, entry: Mapping[str, Any]) -> str:
+    """The setting that a flag writes: the longest of its names says it, unless the release does."""
+    written: str | None = entry.get("dest")
+    if written:
+        return written
+    longest = next((option for option in entry.get("names", ()) if option.startswith("--")), name)
+    return longest.lstrip("-").replace("-", "_")
 
 
 def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str, Any]) -> Flag:
@@ -262,8 +314,7 @@ def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str
     converter = entry.get("type", "str")
     optional = isinstance(converter, list)
     choices = entry.get("choices")
-    longest = next((option for option in options if option.startswith("--")), name)
-    dest = entry.get("dest") or longest.lstrip("-").replace("-", "_")
+    dest = _dest(name, entry)
     default_path, default_line = _default_place(entry, dest, configs)
     return Flag(
         name=name,
@@ -284,7 +335,7 @@ def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str
     )
 
 
-def _inverses(options: tuple[str, ...], pairs: bool) -> tuple[str, ...]:
+def _inverses(options: Sequence[str], pairs: bool) -> tuple[str, ...]:
     """The options that argparse adds to a two-way flag, and those that the release pairs with it."""
     long = [option for option in options if option.startswith("--")]
     negated = ["--no-" + option[2:] for option in long]
@@ -306,25 +357,51 @@ def _field(name: str, entry: Mapping[str, Any], path: str) -> Field:
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def load(version: str) -> Facts:
-    """The facts of a release. Raises `UnknownReleaseError`."""
-    if version not in releases():
+    """The facts of a release: those of the rules, else those that were learnt on this machine.
+
+    Raises `UnknownReleaseError`.
+    """
+    if version in releases():
+        return from_text((RELEASES / f"{version}.json").read_text(encoding="utf-8"))
+    text = cache.read(version)
+    if text is None:
         raise UnknownReleaseError(version)
-    return from_text((RELEASES / f"{version}.json").read_text(encoding="utf-8"))
+    return from_text(text)
+
+
+def is_known(version: str) -> bool:
+    """Whether a release has facts, in the rules or learnt on this machine."""
+    try:
+        load(version)
+    except UnknownReleaseError:
+        return False
+    return True
 
 
 def from_text(text: str) -> Facts:
-    """The facts in a release file's text. Raises `UnknownReleaseError` when it is of another schema."""
-    raw = json.loads(text)
-    if raw.get("schema") != SCHEMA:
-        raise UnknownReleaseError(f"{raw.get('release')}: the file is of schema {raw.get('schema')}, not {SCHEMA}")
+    """The facts in a release file's text. Raises `UnknownReleaseError` when it is none, or of another schema."""
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnknownReleaseError(f"not a release file ({error})") from None
+    if not isinstance(raw, dict) or raw.get("schema") != SCHEMA or not isinstance(raw.get("release"), str):
+        found = raw.get("schema") if isinstance(raw, dict) else None
+        raise UnknownReleaseError(f"the file is of schema {found}, not {SCHEMA}")
     return Facts(raw["release"], raw)
 
 
 @lru_cache(maxsize=1)
+def parser_fingerprints() -> Mapping[str, Sequence[str]]:
+    """The known forms of the functions that rewrite and build the command line, by name (`rules/vllm/parser.json`)."""
+    found: Mapping[str, Sequence[str]] = json.loads((RULES / "vllm" / "parser.json").read_text(encoding="utf-8"))
+    return found
+
+
+@lru_cache(maxsize=1)
 def releases() -> tuple[str, ...]:
-    """The releases that have facts, oldest first."""
+    """The releases that the rules have facts of, oldest first: those that a pin without a release is asked of."""
     return tuple(sorted((path.stem for path in RELEASES.glob("*.json")), key=_order))
 
 

@@ -25,6 +25,7 @@ UPSTREAM: Final = frozenset(
 MIRRORED: Final = {
     "public.ecr.aws/q9t5s3a7/vllm-release-repo": "vllm/vllm-openai",
     "public.ecr.aws/q9t5s3a7/vllm-cpu-release-repo": "vllm/vllm-openai-cpu",
+    "public.ecr.aws/q9t5s3a7/vllm-arm64-cpu-release-repo": "vllm/vllm-openai-cpu",
     "public.ecr.aws/q9t5s3a7/vllm-ci-postmerge-repo": "",
     "public.ecr.aws/q9t5s3a7/vllm-ci-test-repo": "",
 }
@@ -37,9 +38,10 @@ MAX_REFERENCE = 1024
 _RELEASE = re.compile(
     r"v?(\d+\.\d+\.\d+(?:\.(?:post)?\d+|\.?post\d+)?(?:\.?(?:a|b|rc|dev)\d+)?)(?P<flavour>(?:-[a-z0-9_.]+)*)"
 )
-_FLAVOUR = re.compile(r"cu\d{2,3}|x86_64|aarch64|arm64|amd64|ubuntu\d{4}|rocm[\d.]*|openai|base|cuda-?[\d.]*")
-_FLOATING = re.compile(r"latest(?:[-_].*)?|nightly(?:[-_].*)?|main|stable|edge|dev|[a-z]+-nightly")
-_COMMIT = re.compile(r"(?:nightly-)?([0-9a-f]{7,64})(?:[-_].*)?")
+_FLAVOUR = re.compile(r"cu\d{2,3}|x86_64|aarch64|arm64|amd64|ubuntu\d{4}|rocm[\d.]*|xpu|openai|cuda-?[\d.]*")
+_FLOATING = re.compile(r"latest(?:[-_].*)?|(?:[a-z]+\d*-)?nightly(?:[-_].*)?|main|stable|edge|dev|x86_64|aarch64")
+_NIGHTLY_COMMIT = re.compile(r"(?:[a-z]+\d*-)?nightly-([0-9a-f]{7,64})(?:[-_].*)?")
+_COMMIT = re.compile(r"([0-9a-f]{7,64})(?:[-_].*)?")
 
 
 class Declaration(Protocol):
@@ -130,6 +132,8 @@ def _upstream(image: str, reference: Reference) -> Pin:
     tag = reference.tag
     if not tag:
         return Pin(image, None, "a digest" if reference.digest else "no tag, which means latest", stock=True)
+    if reference.name == "vllm/vllm-openai-rocm" and tag.endswith("-base"):
+        return Pin(image, None, f"{tag} is the image that vLLM is built on, without vLLM", stock=None)
     release, flavour_known = _release(tag)
     if release is not None and flavour_known:
         text = f"the tag {tag} of {reference.name} names release {release}"
@@ -139,6 +143,9 @@ def _upstream(image: str, reference: Reference) -> Pin:
         return Pin(image, release, stock=True, because=tuple(notes))
     if release is not None:
         return Pin(image, None, f"the tag {tag} is a variant of {release} that is not known", stock=None)
+    nightly = _NIGHTLY_COMMIT.fullmatch(tag)
+    if nightly:
+        return Pin(image, None, f"a nightly build of commit {nightly.group(1)[:12]}", stock=True)
     if _FLOATING.fullmatch(tag):
         kind = "a nightly build" if "nightly" in tag else "a floating tag"
         return Pin(image, None, f"{kind}: {tag}", stock=True)

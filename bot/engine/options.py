@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 from re import compile as pattern
 
 from bot.engine.facts import Fact, Facts, Flag
@@ -20,6 +20,7 @@ HELP = Flag(
 )
 NO_VALUE_ACTIONS = frozenset({"store_true", "store_false", "boolean", "help"})
 
+DIGITS = ".0123456789"
 _NEGATIVE_NUMBER = pattern(r"^-\d+$|^-\d*\.\d+$")
 
 
@@ -45,7 +46,7 @@ class Read:
 
 
 @dataclass(slots=True)
-class _Option:
+class Option:
     """How a word that looks like an option was understood. `flag` is None when no option is named so."""
 
     flag: Flag | None
@@ -55,13 +56,25 @@ class _Option:
 
 
 class OptionTable:
-    """The option names of a release, prepared for lookup."""
+    """The option names of a release, prepared for lookup. Flags are made when they are asked for."""
 
     def __init__(self, facts: Facts) -> None:
-        self.exact: dict[str, Flag] = {"-h": HELP, "--help": HELP, **facts.options}
-        self.exact = {name: flag for name, flag in self.exact.items() if name.startswith("-")}
-        self.names = sorted(self.exact)
-        self.takes_negative_numbers = any(_NEGATIVE_NUMBER.match(name) for name in self.names)
+        self.facts = facts
+        self.known = {"-h": "", "--help": "", **facts.spellings}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """All option names, sorted."""
+        return sorted(name for name in self.known if name.startswith("-"))
+
+    @cached_property
+    def takes_negative_numbers(self) -> bool:
+        """Whether an option looks like a number, so that `-1` may be one."""
+        return any(name[1:2] in DIGITS and _NEGATIVE_NUMBER.match(name) for name in self.known if len(name) > 1)
+
+    def flag(self, name: str) -> Flag:
+        """The flag of a known spelling."""
+        return self.facts.flag(name) or HELP
 
     def beginning(self, prefix: str) -> list[str]:
         """The option names that begin so."""
@@ -71,43 +84,46 @@ class OptionTable:
             end += 1
         return self.names[start:end]
 
-    def option(self, text: str) -> _Option | None:
+    def option(self, text: str) -> Option | None:
         """How argparse understands a word; None for a plain argument."""
         if not text or text[0] != "-":
             return None
-        if text in self.exact:
-            return _Option(self.exact[text], text, None)
+        if text in self.known:
+            return Option(self.flag(text), text, None)
         if len(text) == 1:
             return None
         name, equals, explicit = text.partition("=")
-        if equals:
-            flag = self.exact.get(name)
-            if flag is not None:
-                return _Option(flag, name, explicit)
+        if equals and name in self.known:
+            return Option(self.flag(name), name, explicit)
         return self._abbreviated(text, name, explicit if equals else None)
 
-    def _abbreviated(self, text: str, name: str, explicit: str | None) -> _Option | None:
+    def _abbreviated(self, text: str, name: str, explicit: str | None) -> Option | None:
         found: list[tuple[str, str | None]]
         if text[1] == "-":
             found = [(candidate, explicit) for candidate in self.beginning(name)]
         else:
             found = [(candidate, None) for candidate in self.beginning(text)]
-            if text[:2] in self.exact and text[:2] != text:
+            if text[:2] in self.known and text[:2] != text:
                 found.append((text[:2], text[2:]))
         if len(found) == 1:
             candidate, value = found[0]
-            return _Option(self.exact[candidate], candidate, value)
+            return Option(self.flag(candidate), candidate, value)
         if found:
-            return _Option(None, text, None, tuple(candidate for candidate, _ in found))
+            return Option(None, text, None, tuple(candidate for candidate, _ in found))
         if _NEGATIVE_NUMBER.match(text) and not self.takes_negative_numbers:
             return None
-        return None if " " in text else _Option(None, text, None)
+        return None if " " in text else Option(None, text, None)
 
 
-@lru_cache(maxsize=64)
+_tables: dict[str, OptionTable] = {}
+
+
 def option_table(facts: Facts) -> OptionTable:
-    """The table of a release, made once."""
-    return OptionTable(facts)
+    """The table of a release, kept as long as its facts are the same object."""
+    kept = _tables.get(facts.version)
+    if kept is None or kept.facts is not facts:
+        kept = _tables[facts.version] = OptionTable(facts)
+    return kept
 
 
 class _Reader:
@@ -117,13 +133,13 @@ class _Reader:
         self.read = Read()
         self.model_done = False
         self.kinds: list[str] = []
-        self.options: list[_Option | None] = []
+        self.options: list[Option | None] = []
         self.stray: list[Token] = []
         self.classify()
 
     def classify(self) -> None:
         """`O` an option, `A` an argument, `-` the two dashes, `?` a place where anything may stand."""
-        kinds, options, exact = self.kinds, self.options, self.table.exact
+        kinds, options, known = self.kinds, self.options, self.table.known
         only_arguments = False
         for token in self.tokens:
             text = token.text
@@ -132,8 +148,8 @@ class _Reader:
                 kind = "?"
             elif only_arguments or not text or text[0] != "-":
                 kind = "A"
-            elif text in exact:
-                kind, option = "O", _Option(exact[text], text, None)
+            elif text in known:
+                kind, option = "O", Option(self.table.flag(text), text, None)
             elif text == "--":
                 kind, only_arguments = "-", True
             elif token.symbols and "${" in text.partition("=")[0]:
@@ -238,11 +254,11 @@ class _Reader:
                     self.error("missing-value", token, f"{name}: expected {flag.nargs} arguments")
                 return index + 1
             shorter = f"-{explicit[:1]}"
-            if name.startswith("--") or not explicit or shorter not in self.table.exact:
+            if name.startswith("--") or not explicit or shorter not in self.table.known:
                 self.error("invalid-value", token, f"argument {name}: ignored explicit argument {explicit!r}")
                 return index + 1
             self.read.occurrences.append(Occurrence(flag, name, token, []))
-            flag, name, explicit = self.table.exact[shorter], shorter, explicit[1:] or None
+            flag, name, explicit = self.table.flag(shorter), shorter, explicit[1:] or None
         return self.take_values(index, flag, name)
 
     def skip_arguments(self, index: int) -> int:

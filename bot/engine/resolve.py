@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.engine import facts as facts_of
-from bot.engine.agreement import OWN_WORDS, agree
+from bot.engine.agreement import agree
 from bot.engine.commandline import UNKNOWN, CommandLine, Setting, parse, unread
-from bot.engine.derivations import caching, compilation, model_kind, plain, scheduling, speculation, worker
+from bot.engine.derivations import caching, compilation, model_kind, plain, runner, scheduling, speculation, worker
 from bot.engine.derivations.basis import Basis, readings
 from bot.engine.derivations.conflicts import conflicts
-from bot.engine.derivations.context import Context, Derivation, assumption
+from bot.engine.derivations.context import Context, Derivation
+from bot.engine.doubts import doubts
 from bot.engine.facts import SOURCE_URL, Facts
-from bot.engine.model import PROPERTIES, Engine, Launch, Model, Property
+from bot.engine.model import PROPERTIES, Engine, Launch, Model
 from bot.engine.models import model_from_argv, traits
 
 DERIVATIONS: Mapping[str, Derivation] = {
@@ -32,7 +33,7 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "quantization": plain.quantization,
     "attention_backend": plain.attention_backend,
     "async_scheduling": scheduling.async_scheduling,
-    "v2_model_runner": scheduling.v2_model_runner,
+    "v2_model_runner": runner.v2_model_runner,
     "mamba_cache_mode": caching.mamba_cache_mode,
     "max_model_len": plain.max_model_len,
     "max_num_seqs": plain.max_num_seqs,
@@ -49,9 +50,9 @@ def resolve(launch: Launch, *, all_files: bool = False) -> Engine:
     that `launch.files` are all the files there are, so that a missing configuration file is an error.
     """
     release = launch.pin.release
-    known = facts_of.releases()
-    if release is not None and release in known:
+    if release is not None and facts_of.is_known(release):
         return in_release(launch, facts_of.load(release), all_files=all_files)
+    known = facts_of.releases()
     return agree(launch.pin, [in_release(launch, facts_of.load(name), all_files=all_files) for name in known])
 
 
@@ -70,8 +71,8 @@ def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engi
     context.model = _model(launch, context)
     context.traits = traits(context.model.architecture)
     properties = {name: context[name] for name in PROPERTIES}
-    if line.open:
-        properties = {name: _shaken(name, found) for name, found in properties.items()}
+    for doubt in doubts(line.open, facts):
+        properties = {name: doubt.shake(name, found) for name, found in properties.items()}
     errors = line.errors if line.errors else conflicts(context)
     return Engine(
         pin=launch.pin,
@@ -112,16 +113,6 @@ def _model(launch: Launch, context: Context) -> Model:
     if (model.recurrent, model.moe, model.architecture, model.hybrid) != (None, None, None, None):
         return model
     return model_from_argv(plain.model_name(context))
-
-
-def _shaken(name: str, found: Property) -> Property:
-    """A property when the command line may hold arguments that are not known."""
-    if name.startswith("model.") or not found.known:
-        return found
-    doubt = assumption("the command line holds words that are not known, which may set it")
-    if any(reason.kind not in OWN_WORDS for reason in found.because) or not found.because:
-        return Property(None, "unknown", (doubt, *found.because))
-    return Property(found.value, "assumed", (*found.because, doubt))
 
 
 def _parsed(line: CommandLine) -> Mapping[str, object]:

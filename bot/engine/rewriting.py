@@ -210,7 +210,7 @@ def _config_tokens(
             raise StopError("invalid-value", name, f"no such config file: {name.text}")
         return anything
     # The server's own command line has a parser for subcommands in front, which knows no flag that could be negated.
-    negatable = facts.options if facts.rules["config_false"] == "negated" and not serve else {}
+    negatable = facts.spellings if facts.rules["config_false"] == "negated" and not serve else {}
     try:
         words = read_config_file(text, negatable, facts.rules["config_mapping"] == "json")
     except ConfigFileError as error:
@@ -228,7 +228,7 @@ def _config_tokens(
 def _spell(tokens: list[Token], rules: Mapping[str, object], done: Rewritten) -> list[Token]:
     """Underscores to dashes in option names, and the short spellings of the level."""
     level = str(rules["level"])
-    dotted = bool(rules["level_dotted"])
+    dotted = str(rules["level_dotted"])
     spelt: list[Token] = []
     for index, token in enumerate(tokens):
         text = token.text
@@ -241,7 +241,9 @@ def _spell(tokens: list[Token], rules: Mapping[str, object], done: Rewritten) ->
             if "_" in text:
                 token = _dashed(token)
             spelt.append(token)
-        elif level and text.startswith("-O") and text != "-O" and not (dotted and text[2] == "."):
+        elif dotted and text.startswith("-O."):
+            spelt.append(token if dotted == "-O" else _renamed(token, f"{dotted}{text[2:]}"))
+        elif level and text.startswith("-O") and text != "-O":
             value = text[3:] if text[2] == "=" else text[2:]
             if not dotted and text[2] == ".":
                 done.ineffective.append(_reinterpreted(token, level))

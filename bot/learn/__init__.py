@@ -130,9 +130,10 @@ def _leave_out_known_places(facts: dict[str, Any]) -> None:
                 del entry["default_at"]
         if name and name == (entry.get("dest") or _setting(key)):
             entry["field"] = owner
-        path, _, line = entry["at"].rpartition(":")
-        if path == ARGUMENTS:
-            entry["at"] = int(line)
+        for place in ("at", "default_at"):
+            path, _, line = entry.get(place, "").rpartition(":")
+            if path == ARGUMENTS:
+                entry[place] = int(line)
 
 
 def _levels(source: SourceTree, reader: Reader) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 
+from bot.learn.slices import slice_of
 from bot.learn.source import Module, SourceError, SourceTree
 
 HASH_LENGTH = 16
@@ -22,16 +23,21 @@ def fingerprint(source: SourceTree, qualified: str) -> tuple[str, int]:
 
 
 def locate(source: SourceTree, qualified: str) -> ast.AST:
-    """The function, class or assignment that `path:Qualified.name` names. Raises `SourceError`."""
+    """The function, class or assignment that `path:Qualified.name` names.
+
+    `path:Qualified.name#field` is the part of a function that decides a field, see `bot.learn.slices`. Raises
+    `SourceError`.
+    """
     path, _, name = qualified.partition(":")
+    name, _, field = name.partition("#")
     module: Module = source.at(path)
     first, *rest = name.split(".")
-    node = module.names.get(first)
+    owner, node = None, module.names.get(first)
     for part in rest:
-        node = _member(node, part)
+        owner, node = node, _member(node, part)
     if node is None:
         raise SourceError(f"{path}: {name} is not defined here")
-    return node
+    return slice_of(source, module, owner, node, field) if field else node
 
 
 def _member(node: ast.AST | None, name: str) -> ast.AST | None:

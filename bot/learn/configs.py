@@ -136,7 +136,7 @@ def _extra_in(node: ast.AST) -> str | None:
 def _validators(reader: Reader, definition: Definition) -> list[tuple[list[str], str]]:
     """The field validators of a class: the fields, and what it does (see `_validator_kind`)."""
     found: list[tuple[list[str], str]] = []
-    for _, node in reader.ancestry(definition):
+    for module, node in reader.ancestry(definition):
         for member in node.body:
             if not isinstance(member, ast.FunctionDef):
                 continue
@@ -146,6 +146,8 @@ def _validators(reader: Reader, definition: Definition) -> list[tuple[list[str],
                         mode = next((ast.literal_eval(k.value) for k in keywords if k.arg == "mode"), "after")
                         constants = [n.value for n in names if isinstance(n, ast.Constant)]
                         kind = _validator_kind(mode, member)
+                        if kind == "checked":
+                            kind = _membership(reader, module, member) or kind
                         if kind:
                             found.append(([str(name) for name in constants], kind))
     return found
@@ -156,8 +158,8 @@ def _validator_kind(mode: str, function: ast.FunctionDef) -> str | None:
 
     "nullable": None passes. "by_name": a string is the name of an enum member in any case; "by_name_or_auto": and
     "auto" is None. "lower", "lower_underscore": a string is rewritten. "config": a mapping becomes the class.
-    "custom": anything else that comes before the check. "checked": it comes after, and may refuse. None: it comes
-    after, and refuses nothing.
+    "custom": anything else that comes before the check. "checked": it comes after, and may refuse; "in:NAME" refuses
+    what the list NAME of the literals does not have. None: it comes after, and refuses nothing.
     """
     text = ast.unparse(function)
     if mode == "after":
@@ -174,3 +176,29 @@ def _validator_kind(mode: str, function: ast.FunctionDef) -> str | None:
         if "isinstance(value, dict)" in text and "(**value)" in text:
             return "config"
     return "custom"
+
+
+def _membership(reader: Reader, module: Module, function: ast.FunctionDef) -> str | None:
+    """`in:NAME` for a validator that refuses what `get_args(NAME)` lacks, and nothing else."""
+    refusals = [n for n in ast.walk(function) if isinstance(n, ast.Raise | ast.Assert)]
+    for node in function.body:
+        match node:
+            case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=ast.Name(id=name))), body=[ast.Raise()]):
+                asked = reader.source.resolve(module, name)
+                if asked is None or asked.module is None or len(refusals) != 1:
+                    return None
+                return _listed_in(reader, asked.module, asked.node)
+    return None
+
+
+def _listed_in(reader: Reader, module: Module, function: ast.AST | None) -> str | None:
+    """The `Literal` behind `def f(x): return x in LIST`."""
+    body = [s for s in getattr(function, "body", []) if not isinstance(s, ast.Expr)]
+    match body:
+        case [ast.Return(value=ast.Compare(ops=[ast.In()], comparators=[ast.Name(id=name)]))]:
+            found = reader.source.resolve(module, name)
+            for inner in ast.walk(found.node) if found is not None and found.node is not None else ():
+                match inner:
+                    case ast.Call(func=ast.Name(id="get_args"), args=[ast.Name(id=literal)]):
+                        return f"in:{literal}"
+    return None

@@ -14,8 +14,8 @@ PATH = "vllm/envs.py"
 _READ_DIRECTLY = re.compile(r"""(?:environ(?:\.\w+)?|getenv)\s*[\[(]\s*["'](VLLM_[A-Z0-9_]+)["']""")
 
 
-def variables(source: SourceTree, reader: Reader) -> dict[str, dict[str, Any]]:
-    """Name → line in `vllm/envs.py` and the declared default where it is a literal, else the place.
+def variables(source: SourceTree, reader: Reader) -> dict[str, list[Any]]:
+    """Name → line in `vllm/envs.py`, or `path:line` elsewhere; and the declared default where it is a literal.
 
     Raises `SourceError`.
     """
@@ -28,18 +28,15 @@ def variables(source: SourceTree, reader: Reader) -> dict[str, dict[str, Any]]:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 defaults[name] = reader.value(module, value)
-    table: dict[str, dict[str, Any]] = {}
+    table: dict[str, list[Any]] = {}
     for key in found.node.keys:
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            entry: dict[str, Any] = {"line": key.lineno}
             default = defaults.get(key.value, Computed(""))
-            if not isinstance(default, Computed):
-                entry["default"] = default
-            table[key.value] = entry
+            table[key.value] = [key.lineno] if isinstance(default, Computed) else [key.lineno, default]
     for path in source.paths:
         text = source.read(path) or ""
         if "VLLM_" not in text:
             continue
         for match in _READ_DIRECTLY.finditer(text):
-            table.setdefault(match[1], {"at": f"{path}:{text.count(chr(10), 0, match.start()) + 1}"})
+            table.setdefault(match[1], [f"{path}:{text.count(chr(10), 0, match.start()) + 1}"])
     return dict(sorted(table.items()))

@@ -71,7 +71,9 @@ class Evaluator:
         """Run one statement."""
         match statement:
             case ast.Assign(targets=[target], value=value):
-                self.assign(target, self.evaluate(value, scope), scope)
+                found = self.evaluate(value, scope)
+                known = found is not UNKNOWN or not _is_default(target)
+                self.assign(target, found if known else Computed(ast.unparse(value)), scope)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.assign(target, self.evaluate(value, scope), scope)
             case ast.AugAssign(target=target, op=ast.Add(), value=value):
@@ -233,7 +235,8 @@ class Evaluator:
             if key is not None:
                 name = self.evaluate(key, scope)
                 if isinstance(name, str):
-                    result[name] = inner
+                    unknown = name == "default" and inner is UNKNOWN
+                    result[name] = Computed(ast.unparse(value)) if unknown else inner
                 continue
             table = table_of(inner)
             if table is None:
@@ -289,6 +292,11 @@ class Evaluator:
         if not any("Action" in ast.unparse(base) for base in node.bases):
             return definition
         return "lora" if definition.name == "LoRAParserAction" else "custom"
+
+
+def _is_default(target: ast.expr) -> bool:
+    """Whether a target is `something["default"]`."""
+    return isinstance(target, ast.Subscript) and getattr(target.slice, "value", None) == "default"
 
 
 def table_of(value: Any) -> dict[str, Any] | None:

@@ -64,12 +64,12 @@ def sdist(path: Path) -> SourceTree:
 
 
 def dump(facts: dict[str, Any]) -> str:
-    """A release file's text: one flag, field, variable or enum a line, so that two releases diff well."""
+    """A release file's text: one flag, field, variable or member a line, so that two releases diff well."""
     parts = [f"{_compact(key)}: {_block(value, _DEPTH.get(key, 1), 1)}" for key, value in facts.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-_DEPTH = {"schema": 0, "release": 0, "entrypoint": 0, "gaps": 0, "configs": 3, "conflicts": 1}
+_DEPTH = {"schema": 0, "release": 0, "entrypoint": 0, "gaps": 0, "configs": 3, "enums": 3, "conflicts": 1}
 """How many levels of a part are spread over lines."""
 
 

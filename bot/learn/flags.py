@@ -75,7 +75,7 @@ class _Registrar(Evaluator):
                     return self.add_argument(node, scope)
                 case "add_argument_group" | "add_mutually_exclusive_group":
                     return PARSER
-                case "items" | "pop" | "get" | "append" | "join" | "replace" | "keys":
+                case "items" | "pop" | "get" | "append" | "remove" | "extend" | "join" | "replace" | "keys":
                     return self.method(function.attr, self.evaluate(function.value, scope), node, scope)
                 case _:
                     return self.own_method(function, node, scope)
@@ -120,6 +120,15 @@ class _Registrar(Evaluator):
             case "append", [value] if isinstance(owner, list):
                 owner.append(value)
                 return None
+            case "remove", [value] if isinstance(owner, list) and value in owner:
+                owner.remove(value)
+                return None
+            case "extend", [list(values)] if isinstance(owner, list):
+                owner.extend(values)
+                return None
+            case (("append" | "remove" | "extend"), _) if isinstance(owner, list):
+                self.gap(node, scope)
+                return UNKNOWN
             case "join", [list(parts)] if isinstance(owner, str) and all(isinstance(p, str) for p in parts):
                 return owner.join(parts)
             case "replace", [str(old), str(new)] if isinstance(owner, str):
@@ -191,9 +200,15 @@ class _Registrar(Evaluator):
         return scope.returned
 
     def outside(self, function: ast.Attribute, node: ast.Call, scope: Scope) -> Any:
-        """A call that is not followed. `copy.deepcopy` is, since defaults are changed on a copy."""
+        """A call that is not followed: a gap when it may change what is known.
+
+        `copy.deepcopy` is followed, since defaults are changed on a copy.
+        """
         if function.attr == "deepcopy" and node.args:
             return copy.deepcopy(self.evaluate(node.args[0], scope))
+        owner = self.evaluate(function.value, scope)
+        if isinstance(owner, list) or table_of(owner) is not None:
+            self.gap(node, scope)
         return UNKNOWN
 
     def add_argument(self, node: ast.Call, scope: Scope) -> Any:
@@ -208,7 +223,8 @@ class _Registrar(Evaluator):
         for keyword in node.keywords:
             value = self.evaluate(keyword.value, scope)
             if keyword.arg is not None:
-                arguments[keyword.arg] = value
+                unknown = keyword.arg == "default" and value is UNKNOWN
+                arguments[keyword.arg] = Computed(ast.unparse(keyword.value)) if unknown else value
                 continue
             table = table_of(value)
             if table is None:

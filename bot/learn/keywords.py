@@ -138,6 +138,7 @@ def converter_name(name: str) -> str:
         "human_readable_int": "human_int",
         "human_readable_int_or_auto": "human_int_or_auto",
         "union_dict_and_str": "dict_or_str",
+        "parse_reasoning_parser": "none_is_empty",
     }.get(name, "opaque")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from typing import Any
 
 from bot.learn.anchors import hash_of
@@ -11,6 +12,9 @@ from bot.learn.source import Definition, SourceError, SourceTree
 
 MODELLED = ("parse_args", "_pull_args_from_config", "load_config_file")
 """The methods of `FlexibleArgumentParser` that the command-line reader models."""
+
+KEYWORDS = "_compute_kwargs"
+"""The function that makes flags of fields, which `bot.learn.keywords` models."""
 
 DOCKERFILE = "docker/Dockerfile"
 SERVER_STAGE = "vllm-openai"
@@ -30,7 +34,7 @@ def rewriting_rules(source: SourceTree) -> dict[str, Any]:
     """The rules by name; each says what this release does.
 
     `level`: what `-O3` becomes: a flag ("--optimization-level") or a dotted key ("-O.level").
-    `level_dotted`: whether `-O.x=y` is left alone, as a dotted key of `-O`.
+    `level_dotted`: the flag whose dotted key `-O.x=y` is ("-O", "-cc"), or "" where it is a level like `-O3`.
     `model_option`: what becomes of `serve --model X`: "moved" to the front, or "refused".
     `served_name_needs_model`: whether `--served-model-name` without a leading model is an error.
     `config_false`: what `key: false` of a configuration file is: "dropped", or "negated" when `--no-key` exists.
@@ -38,6 +42,7 @@ def rewriting_rules(source: SourceTree) -> dict[str, Any]:
     `human_integers`: whether dotted values and JSON accept `80g`: a list of "dotted", "json".
     `enable_disable`: whether `--enable-x` also has `--disable-x` as its opposite.
     `spec_hyphens`: whether hyphens in keys of the speculative configuration are underscores.
+    `hashes`: fingerprints of the code that these rules and the flags stand for.
     """
     definition = parser_class(source)
     assert isinstance(definition.node, ast.ClassDef)
@@ -62,20 +67,25 @@ def rewriting_rules(source: SourceTree) -> dict[str, Any]:
         "human_integers": human,
         "enable_disable": "EnableDisableAction" in ast.unparse(definition.node),
         "spec_hyphens": _speculative_hyphens(arguments.names.get("EngineArgs")),
-        "hashes": {name: hash_of(methods[name]) for name in MODELLED},
+        "hashes": {**{name: hash_of(methods[name]) for name in MODELLED}, KEYWORDS: hash_of(arguments.names[KEYWORDS])},
     }
 
 
-def _level(parse: ast.FunctionDef) -> tuple[str, bool]:
-    """What `-O3` becomes, and whether `-O.x` is kept."""
+def _level(parse: ast.FunctionDef) -> tuple[str, str]:
+    """What `-O3` becomes, and the flag that `-O.x` belongs to."""
+    level, dotted = "", ""
     for node in ast.walk(parse):
-        if not (isinstance(node, ast.If) and "startswith('-O')" in ast.unparse(node.test)):
+        if not isinstance(node, ast.If):
             continue
-        dotted = "arg[2] != '.'" in ast.unparse(node.test)
-        for inner in (inner for statement in node.body for inner in ast.walk(statement)):
-            if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and inner.value.startswith("-"):
-                return inner.value.removesuffix("="), dotted
-    return "", False
+        test = ast.unparse(node.test)
+        words = [inner.value for s in node.body for inner in ast.walk(s) if isinstance(inner, ast.Constant)]
+        options = [word for word in words if isinstance(word, str) and re.fullmatch(r"-[\w.=-]+", word)]
+        if "startswith('-O.')" in test and options[:1] == ["-O"]:
+            dotted = options[1]
+        elif "startswith('-O')" in test and options and not level:
+            level = options[0].removesuffix("=")
+            dotted = dotted or ("-O" if "arg[2] != '.'" in test else "")
+    return level, dotted
 
 
 def _speculative_hyphens(engine_args: ast.AST | None) -> bool:

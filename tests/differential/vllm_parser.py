@@ -17,8 +17,10 @@ import argparse
 import contextlib
 import dataclasses
 import enum
+import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import io
 import json
 import os
@@ -28,14 +30,19 @@ import types
 from typing import Any
 
 SOURCE = sys.argv[1] if len(sys.argv) > 1 else "."
+SPLIT = os.path.exists(os.path.join(SOURCE, "vllm/utils/argparse_utils.py"))
+PARSER_MODULE = "vllm.utils.argparse_utils" if SPLIT else "vllm.utils"
+"""Where the release keeps its parser: 0.11.0 has all of its utilities in one file."""
 
 REAL = (
     "vllm.config",
     "vllm.engine.arg_utils",
     "vllm.entrypoints.cli.serve",
-    "vllm.utils.argparse_utils",
+    PARSER_MODULE,
     "vllm.envs",
     "vllm.v1.attention.backends.registry",
+    "vllm.attention.backends.registry",
+    "vllm.tool_parsers.tool_strict_level",
     "vllm.v1.attention.backends.mla.prefill.registry",
     "vllm.entrypoints.openai.cli_args",
     "vllm.entrypoints.common.cli_args",
@@ -44,6 +51,8 @@ REAL = (
     "vllm.entrypoints.serve.utils.constants",
     "vllm.entrypoints.constants",
     "vllm.entrypoints.launcher_args",
+    "vllm.entrypoints.launchers.cli_args",
+    "vllm.entrypoints.launchers.utils.constants",
     "vllm.sampling_params_types",
     "vllm.exceptions",
     "vllm.model_executor.layers.quantization.utils.quant_utils",
@@ -164,7 +173,7 @@ class _Quiet:
 
 
 def _package(name: str) -> None:
-    module = types.ModuleType(name)
+    module = _StandInModule(name)
     module.__path__ = [os.path.join(SOURCE, *name.split("."))]
     sys.modules[name] = module
     parent, _, child = name.rpartition(".")
@@ -178,12 +187,12 @@ def load() -> Any:
     sys.path.insert(0, SOURCE)
     for name in PACKAGES:
         _package(name)
-    if not os.path.exists(os.path.join(SOURCE, "vllm/utils/argparse_utils.py")):
-        raise SystemExit("this release keeps its parser in vllm/utils/__init__.py: not supported")
-    import vllm.entrypoints.cli.serve as serve  # type: ignore[import-not-found]
-    from vllm.utils.argparse_utils import FlexibleArgumentParser  # type: ignore[import-not-found]
-
-    return serve.make_arg_parser, FlexibleArgumentParser
+    installed = importlib.metadata.version
+    importlib.metadata.version = lambda distribution_name: (
+        "2.9.0" if distribution_name == "torch" else installed(distribution_name)
+    )
+    serve = importlib.import_module("vllm.entrypoints.cli.serve")
+    return serve.make_arg_parser, importlib.import_module(PARSER_MODULE).FlexibleArgumentParser
 
 
 def build(make: Any, parser_class: Any) -> tuple[Any, Any]:
@@ -212,10 +221,10 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
-def describe(action: argparse.Action) -> dict[str, Any]:
-    """A flag as the parser has it."""
+def describe(action: argparse.Action, parser: argparse.ArgumentParser) -> dict[str, Any]:
+    """A flag as the parser has it, the spellings included that its help does not show."""
     return {
-        "options": list(action.option_strings),
+        "options": [name for name, owner in parser._option_string_actions.items() if owner is action],
         "dest": action.dest,
         "nargs": action.nargs,
         "const": plain(action.const),
@@ -229,7 +238,7 @@ def describe(action: argparse.Action) -> dict[str, Any]:
 def answer(parsers: tuple[Any, Any], request: dict[str, Any]) -> dict[str, Any]:
     """What the parser makes of one request."""
     if "describe" in request:
-        return {"flags": [describe(action) for action in parsers[1]._actions]}
+        return {"flags": [describe(action, parsers[1]) for action in parsers[1]._actions]}
     if "config" in request:
         return check(request)
     argv = request["argv"]

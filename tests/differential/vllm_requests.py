@@ -22,6 +22,66 @@ STRAY = ("stray", "--nope", "--nope=1", "-z", "--no-max-model-len", "-tp2", "-n2
          "-O", "-cc", "--config=f.yaml", "--compilation-config", "-tp=2", "---x", "-5", "-.5", "--port=")  # fmt: skip
 
 
+TRAPS = (
+    ["-O3"], ["-O", "3"], ["-O=2"], ["-O1"], ["-O0"], ["-O"], ["-O4"], ["-Odecode"], ["-O", '{"mode":3}'], ["-O={}"],
+    ["-O.cudagraph_mode=PIECEWISE"], ["-O.cudagraph_mode", "PIECEWISE"], ["-O.level=2"], ["-O.mode=2"],
+    ["-O3", "-O.mode=1"],
+    ["-cc.cudagraph_mode=PIECEWISE"], ["-cc.cudagraph_mode", "FULL"], ["-cc", '{"cudagraph_mode":"none"}'],
+    ["-cc.mode=3"],
+    ["-cc.level=3"], ["-cc.level=0", "-cc.mode=3"], ["-cc.cudagraph_mode=2"], ["-cc.use_inductor=true"],
+    ["--compilation-config.cudagraph_mode=NONE"], ["--compilation_config.cudagraph-mode=NONE"], ["-cc.a=1"],
+    ["--compilation-config", '{"level":3}'], ["--compilation-config", '{"mode":3}'], ["--compilation-config", "3"],
+    ["--compilation.cudagraph_mode=NONE"], ["-cc.cudagraph_capture_sizes+=1,2"], ["-cc.pass_config.enable_noop=true"],
+    ["-cc.cudagraph_mode=FULL", "--compilation-config.mode=0"], ["-cc", '{"mode":0}', "-cc.cudagraph_mode=FULL"],
+    ["--speculative-config.num-speculative-tokens=3", "--speculative-config.method=mtp"], ["-sc.method=mtp"],
+    ["--speculative-config", '{"method":"mtp","num_speculative_tokens":3}'],
+    ["--spec-method", "mtp", "--spec-tokens", "3"],
+    ["--speculative_config.num_speculative_tokens", "2", "--speculative_config.model", "a/b"], ["--spec", "3"],
+    ["--disable-prefix-caching"], ["--no-enable-prefix-caching"], ["--enable-prefix-caching=false"],
+    ["--enable-prefix"],
+    ["--enable-prefix-caching", "true"], ["--no-disable-log-stats"], ["--enable-log-stats"],
+    ["--disable-log-requests"],
+    ["--enforce-eager"], ["--no-enforce-eager"], ["--disable-enforce-eager"], ["--async-scheduling"],
+    ["--disable-chunked-prefill"], ["--no-enable-chunked-prefill"], ["--enable_chunked_prefill"],
+    ["--kv-cache-dtype", "nvfp4"], ["--kv-cache-dtype", "FP8"], ["--kv-cache-dtype", "fp8_e5m2"],
+    ["--kv-cache", "fp8"],
+    ["--kv-cache-dtype=turboquant_k8v4"], ["--kv-cache-dtype", "int4_per_token_head"], ["--mamba-cache-mode", "all"],
+    ["--mamba-cache-mode=align"], ["--all2all-backend", "passthrough"], ["--all2all-backend", "pplx"], ["--max-num"],
+    ["--max-model-len", "128k"], ["--max-model-len=auto"], ["--max-model-len", "-1"], ["--max-model", "1K"], ["-tp2"],
+    ["-tp=2"], ["-tp", "2"], ["--gpu-memory-utilization", "1.5"], ["--attention-backend", "flash_attn"],
+    ["-q", "fp8"],
+    ["--model", "other"], ["--model=other"], ["--served-model-name", "a", "b"], ["--config=f.yaml"],
+    ["--swap-space", "4"],
+    ["--guided-decoding-backend", "auto"], ["--num-scheduler-steps", "8"], ["--disable-hybrid-kv-cache-manager"],
+    ["--enable-expert-parallel"], ["-ep"], ["--language-model-only"], ["--performance-mode", "throughput"],
+    ["--structured-outputs-config.backend=xgrammar"], ["--reasoning-parser", "none"], ["--rope-scaling", "{}"],
+    ["--hf-overrides", '{"a":1}'], ["--hf-overrides.a.b=1k"], ["--limit-mm-per-prompt", '{"image":1}'],
+    ["--limit-mm-per-prompt.image=2"], ["--limit-mm-per-prompt", "image=2"], ["--seed", "1"],
+    ["--cpu-offload-gb", "10"],
+)  # fmt: skip
+"""Spellings whose meaning changed between releases, or that people get wrong."""
+
+FILES = (
+    "enable-prefix-caching: false\n", "enable-prefix-caching: true\n", "enable_prefix_caching: null\n", "- a\n", "",
+    "compilation-config: {cudagraph_mode: FULL}\n", "compilation-config: '{\"mode\": 3}'\n", "O3: true\n",
+    "served-model-name: [a, b]\n", "max-model-len: 128k\nseed: 3\n", "model: m2\n", "no-enable-prefix-caching: true\n",
+    "disable-log-stats: false\n", "enforce-eager: 'true'\n",
+)  # fmt: skip
+"""Configuration files of the same kind."""
+
+
+def traps() -> list[dict[str, Any]]:
+    """The requests of `TRAPS` and `FILES`."""
+    asked: list[dict[str, Any]] = [{"argv": ["serve", "m", *words], "files": {}} for words in TRAPS]
+    asked += [{"argv": ["--model", "m", *words], "files": {}} for words in TRAPS[:4]]
+    asked += [{"argv": ["serve", *words, "m"], "files": {}} for words in TRAPS[:2]]
+    for text in FILES:
+        asked.append({"argv": ["serve", "m", "--config", "f.yaml"], "files": {"f.yaml": text}})
+        asked.append({"argv": ["serve", "--config", "f.yaml"], "files": {"f.yaml": text}})
+        asked.append({"argv": ["--config", "f.yaml"], "files": {"f.yaml": text}})
+    return asked
+
+
 class Maker:
     """Random command lines; the same seed makes the same ones."""
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from bot.engine.agreement import agree
-from bot.engine.model import Pin
-from tests.engine.launches import RELEASES, run, value
+from bot.engine.facts import releases
+from bot.engine.model import Engine, Pin, Property
+from tests.engine.launches import run, value
 
 MTP = """--speculative-config '{"method":"mtp","num_speculative_tokens":3}'"""
 
 
 def test_what_the_deployment_sets_is_certain() -> None:
-    engine = run("--enable-prefix-caching --kv-cache-dtype fp8", None)
-    assert engine.releases == RELEASES
+    engine = run("--enable-prefix-caching --kv-cache-dtype fp8", None, "dense")
+    assert engine.releases == releases()
     for name, expected in (("prefix_caching", True), ("kv_cache_dtype", "fp8")):
         found = engine.properties[name]
         assert (found.value, found.certainty) == (expected, "certain")
@@ -23,19 +24,19 @@ def test_a_default_that_all_releases_have_is_assumed_and_names_them() -> None:
     found = run("", None, "dense").properties["prefix_caching"]
     assert (found.value, found.certainty) == (True, "assumed")
     assert found.because[-1].kind == "assumption"
-    assert "0.25.1, 0.27.1 and 0.28.0 agree" in found.because[-1].text
+    assert "the same in all 33 releases with facts (0.11.0 … 0.33.0)" in found.because[-1].text
 
 
 def test_a_default_in_which_releases_differ_is_unknown_and_says_where() -> None:
     found = run("", None).properties["prefix_caching"]
     assert not found.known
-    assert found.because[0].text == "off in 0.25.1 and 0.27.1, on in 0.28.0"
+    assert found.because[0].text == "prefix_caching: off up to 0.27.1, on from 0.28.0"
 
 
-@pytest.mark.parametrize("release", ["0.11.0", "0.26.0", "0.99.0"])
+@pytest.mark.parametrize("release", ["0.10.2", "0.15.0", "0.99.0"])
 def test_a_release_without_facts_is_asked_of_the_others(release: str) -> None:
     engine = run("", release, "dense")
-    assert engine.releases == RELEASES
+    assert engine.releases == releases()
     found = engine.properties["prefix_caching"]
     assert (found.value, found.certainty) == (True, "assumed")
     assert f"release {release} has no facts" in found.because[-1].text
@@ -64,7 +65,36 @@ def test_the_worker_differs_between_releases() -> None:
     engine = run(f"--kv-cache-dtype fp8 {MTP}", None, sm=(120,))
     assert value(engine, "cudagraph_mode_effective") == "unknown"
     text = engine.properties["cudagraph_mode_effective"].because[0].text
-    assert text == "PIECEWISE in 0.25.1 and 0.27.1, FULL_AND_PIECEWISE in 0.28.0"
+    assert "PIECEWISE from 0.20.0 to 0.27.1, FULL_AND_PIECEWISE from 0.28.0" in text
+
+
+def test_a_release_that_refuses_the_arguments_cannot_be_the_one_that_runs() -> None:
+    engine = run("--spec-method mtp --spec-tokens 3", None, "dense")
+    assert engine.releases == tuple(release for release in releases() if release >= "0.22.0")
+    found = engine.properties["async_scheduling"]
+    assert (found.value, found.certainty) == (True, "assumed")
+    assert "the same in all 15 releases that take these arguments (0.22.0 … 0.33.0)" in found.because[-1].text
+
+
+def test_all_are_asked_where_all_refuse() -> None:
+    assert run("--no-such-flag", None).releases == releases()
+
+
+@pytest.mark.parametrize(
+    ("says", "text"),
+    [
+        ("aab", "a up to 2, b from 3"),
+        ("abb", "a up to 1, b from 2"),
+        ("aba", "a up to 1, b in 2, a from 3"),
+        ("abbba", "a up to 1, b from 2 to 4, a from 5"),
+    ],
+)
+def test_where_releases_differ_is_said_in_spans(says: str, text: str) -> None:
+    engines = [
+        Engine(Pin("x", None), (str(number),), {}, {"p": Property(said, "certain", ())})
+        for number, said in enumerate(says, start=1)
+    ]
+    assert agree(Pin("x", None), engines).properties["p"].because[0].text == f"p: {text}"
 
 
 def test_without_any_release_nothing_is_known() -> None:

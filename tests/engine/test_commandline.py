@@ -320,7 +320,7 @@ ARGVS = st.lists(st.one_of(WORDS.map(Word), WORDS.map(Word), UNKNOWN_WORDS), max
 
 def check_any_argv(argv: list[Word], text: str) -> None:
     line = parse(argv, FACTS, {"f.yaml": text})
-    assert set(line.settings) <= {*FACTS.dests, "model"}
+    assert set(line.settings) <= {*(flag.dest for flag in FACTS.flags.values()), "model"}
     if any(word.splits for word in argv) and not line.errors:
         assert line.open
     for name in line.nested:

@@ -8,12 +8,12 @@ import json
 import pytest
 
 from bot.engine import facts as facts_of
-from bot.engine.derivations.basis import Basis, readings
+from bot.engine.derivations.basis import Basis, readings, unread, unverified, written
 from bot.engine.facts import Facts
 from bot.engine.model import Engine, Launch, Pin
 from bot.engine.resolve import DERIVATIONS, in_release
 from bot.rules import RULES
-from tests.engine.launches import MODELS, RELEASES, word
+from tests.engine.launches import MODELS, word
 
 PREFIX = "vllm/engine/arg_utils.py:EngineArgs._set_default_chunked_prefill_and_prefix_caching_args"
 
@@ -33,8 +33,11 @@ def engine(facts: Facts, argv: str = "") -> Engine:
 
 
 def test_every_shipped_release_is_covered() -> None:
+    """A release that nobody has read may be learnt at run time; one that is shipped has been read."""
     table = readings()
+    assert set(facts_of.releases()) == set(table.releases)
     for release in facts_of.releases():
+        assert unread(facts_of.load(release)) == (), release
         anchors = facts_of.load(release).anchors
         uncovered = [
             name for name, entry in anchors.items() if not table.agree(release, name, entry[0] if entry else None)
@@ -43,17 +46,42 @@ def test_every_shipped_release_is_covered() -> None:
 
 
 def test_every_definition_that_is_modelled_is_anchored_and_the_reverse() -> None:
-    listed = set(json.loads((RULES / "vllm/anchors.json").read_text(encoding="utf-8")))
     table = readings()
-    modelled = {name for definitions in table.properties.values() for name in definitions}
-    assert modelled == listed == set(table.fingerprints)
+    modelled = {name for definitions in table.definitions.values() for name in definitions}
+    assert modelled == set(table.fingerprints)
+    assert all(table.fingerprints.values()), "a definition that no release has"
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_every_subject_is_verified_in_the_releases_that_were_read(release: str) -> None:
-    basis = Basis(facts_of.load(release), readings())
-    behaviour = readings().behaviour[release]
-    assert all(basis.behaviour(subject) is behaviour for subject in readings().properties)
+def test_the_table_of_fingerprints_is_in_its_own_form() -> None:
+    table = readings()
+    text = (RULES / "vllm/anchors.json").read_text(encoding="utf-8")
+    assert written(table.fingerprints, table.releases) == text
+    assert set(json.loads(text)) == set(table.fingerprints)
+
+
+def test_values_hold_until_the_next_one_that_is_named() -> None:
+    hybrid = {release: keys["hybrid_default"] for release, keys in readings().behaviour["prefix_caching"].items()}
+    assert (hybrid["0.11.0"], hybrid["0.27.1"], hybrid["0.28.0"], hybrid["0.33.0"]) == (False, False, True, True)
+
+
+@pytest.mark.parametrize("subject", sorted(readings().verified))
+def test_a_subject_is_derived_exactly_where_it_was_read(subject: str) -> None:
+    table = readings()
+    for release in facts_of.releases():
+        found = Basis(facts_of.load(release), table).behaviour(subject)
+        assert (found is not None) == (release in table.verified[subject]), release
+        assert found is None or found is table.behaviour[subject][release]
+
+
+def test_the_newest_releases_are_verified_for_everything() -> None:
+    for release in ("0.25.1", "0.27.1", "0.28.0", "0.33.0"):
+        assert unverified(facts_of.load(release)) == {}
+
+
+def test_what_moved_and_what_it_costs() -> None:
+    facts = changed("0.33.0", PREFIX)
+    assert unread(facts) == (PREFIX,)
+    assert unverified(facts) == {"prefix_caching": (PREFIX,), "chunked_prefill": (PREFIX,)}
 
 
 def test_a_release_with_the_same_definitions_is_verified_by_them() -> None:

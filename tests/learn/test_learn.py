@@ -31,7 +31,7 @@ def learnt() -> dict[str, Any]:
         ("--share", {"type": "float", "default": 0.9, "field": "CacheConfig"}),
         ("--block-size", {"type": "int"}),
         ("--big", {"type": "human_int", "default": 4096}),
-        ("--prefix", {"action": "boolean", "default_at": "vllm/engine/arg_utils.py:22"}),
+        ("--prefix", {"action": "boolean", "default_at": 22}),
         ("--names", {"type": "str", "nargs": "+", "choices": ["a", "b,c"], "default": []}),
         ("--extra", {"type": ["optional", "json"]}),
         ("--cache-config", {"type": "config:CacheConfig", "computed": "CacheConfig()"}),
@@ -120,14 +120,14 @@ def test_levels_lists_and_enums(learnt: dict[str, Any]) -> None:
 
 
 def test_the_environment(learnt: dict[str, Any]) -> None:
-    assert learnt["environment"] == {"VLLM_CACHE": {"line": 9}, "VLLM_PORT": {"line": 8, "default": None}}
+    assert learnt["environment"] == {"VLLM_CACHE": [9], "VLLM_PORT": [8, None]}
 
 
 def test_variables_that_are_read_past_the_table_count() -> None:
     source = tree(**{"vllm/x.py": "import os\n\nos.environ.get('VLLM_SIDE', '1'), os.getenv(\n  'VLLM_DOOR')\n"})
     variables = learn(source, "1.0")["environment"]
-    assert variables["VLLM_SIDE"] == {"at": "vllm/x.py:3"}
-    assert variables["VLLM_DOOR"] == {"at": "vllm/x.py:3"}
+    assert variables["VLLM_SIDE"] == ["vllm/x.py:3"]
+    assert variables["VLLM_DOOR"] == ["vllm/x.py:3"]
 
 
 def test_rules_entrypoint_and_conflicts(learnt: dict[str, Any]) -> None:

@@ -28,8 +28,11 @@ PIECEWISE_MODES: Final = frozenset({"PIECEWISE", "FULL_AND_PIECEWISE"})
 """Modes that need compiled pieces."""
 COMPILATIONS: Final = ("NONE", "STOCK_TORCH_COMPILE", "DYNAMO_TRACE_ONCE", "VLLM_COMPILE")
 
-POST_INIT = "vllm/config/vllm.py:VllmConfig.__post_init__"
+POST_INIT = "vllm/config/vllm.py:VllmConfig.__post_init__#cudagraph_mode"
+BREAKABLE = "vllm/config/vllm.py:DEFAULT_BREAKABLE_CUDAGRAPH_ARCHITECTURES"
 SPLITTING = "vllm/config/compilation.py:CompilationConfig.set_splitting_ops_for_v1"
+OLD_POST_INIT = "vllm/config/__init__.py:VllmConfig.__post_init__"
+STOCK = "vllm/config/vllm.py:VllmConfig._disable_cudagraphs_for_v2_stock_torch_compile"
 DYNAMIC = "vllm/config/vllm.py:VllmConfig._maybe_override_dynamic_sd_cudagraph_mode"
 LONGCAT = "vllm/model_executor/models/config.py:LongcatFlashNgramForCausalLMConfig.verify_and_update_config"
 
@@ -57,7 +60,16 @@ def optimization_level(context: Context) -> Property:
     setting = context.setting("optimization_level")
     held = context.literal("optimization_level") if setting is None else explicit(setting)
     level = _level(held.value) if held.known else None
-    return unknown(*held.because) if level is None else resting_on(held.certainty, level, *held.because)
+    if level is None:
+        return unknown(*held.because)
+    behaviour = context.behaviour("optimization_level")
+    if level and behaviour is not None and behaviour["lowered_by_eager"]:
+        eager = context["enforce_eager"]
+        if not eager.known:
+            return missing("eager execution, which is unknown, lowers the level to 0")
+        if eager.value:
+            return certain(0, context.because(POST_INIT, "eager execution lowers the level to 0"), *eager.because)
+    return resting_on(held.certainty, level, *held.because)
 
 
 def cudagraph_mode(context: Context) -> Property:
@@ -69,10 +81,10 @@ class Resolved:
     """The mode on its way through the configuration.
 
     `compiled` says whether the pieces are compiled by vLLM, None where that is not known; `splits` whether attention
-    is cut out of the compiled graph.
+    is cut out of the compiled graph; `stock` whether torch.compile alone compiles it.
     """
 
-    __slots__ = ("because", "breakable", "certainty", "compiled", "context", "mode", "splits", "value")
+    __slots__ = ("because", "breakable", "certainty", "compiled", "context", "mode", "splits", "stock", "value")
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -81,6 +93,7 @@ class Resolved:
         self.certainty: Certainty = "certain"
         self.compiled: bool | None = None
         self.breakable = False
+        self.stock = False
         self.splits: bool | None = None
         self.mode: Property = unknown()
 
@@ -132,6 +145,9 @@ def _resolve(context: Context) -> Resolved:
         return _eager(state, eager)
     if behaviour is None:
         return _unchecked(state)
+    for name in behaviour["other_keys"]:
+        if context.key("compilation_config", name) is not None:
+            return state.fail(missing(f"the mode is not modelled with compilation_config.{name}"))
     problem = _compilation(state, behaviour) or _initial(state, behaviour) or _adjust(state, behaviour)
     return state.fail(problem) if problem is not None else state.end()
 
@@ -158,12 +174,12 @@ def _eager(state: Resolved, eager: Property) -> Resolved:
 def _compilation(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     """Decide whether vLLM compiles the model piece by piece."""
     context = state.context
-    breakable, disabled = _breakable(context, behaviour), context.variable("TORCH_COMPILE_DISABLE")
+    breakable = _breakable(context, behaviour)
+    disabled = context.variable("TORCH_COMPILE_DISABLE") if behaviour["compile_variable"] else None
     if breakable is None or (disabled is not None and not disabled.known):
         return missing("a variable that turns compilation off has an unknown value")
     state.breakable = breakable
-    level = context["optimization_level"]
-    wanted = context.key("compilation_config", "mode")
+    wanted = wanted_compilation(context)
     if breakable or (disabled is not None and disabled.text == "1"):
         state.compiled = False
     elif wanted is not None:
@@ -173,21 +189,44 @@ def _compilation(state: Resolved, behaviour: Mapping[str, Any]) -> Property | No
         if name is None:
             return unknown(*wanted.because)
         state.compiled = name == "VLLM_COMPILE"
+        state.stock = name == "STOCK_TORCH_COMPILE"
     elif context.model.architecture in behaviour["full_graph_architectures"]:
         state.compiled = False
-    elif not level.known:
-        return missing("the mode follows the optimisation level, which is unknown")
+    elif not behaviour["levels"]:
+        state.compiled = True
     else:
+        level = context["optimization_level"]
+        if not level.known:
+            return missing("the mode follows the optimisation level, which is unknown")
         state.compiled = level.value != 0
     return None
 
 
+def wanted_compilation(context: Context) -> Setting | None:
+    """The compilation mode that is set; older releases have its number as `level`."""
+    wanted = context.key("compilation_config", "mode")
+    level = context.key("compilation_config", "level")
+    if wanted is not None or level is None:
+        return wanted
+    number = level.value
+    if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(COMPILATIONS):
+        return Setting(COMPILATIONS[number], level.because, level.argument)
+    return level
+
+
 def _breakable(context: Context, behaviour: Mapping[str, Any]) -> bool | None:
     """Whether graphs are captured in pieces without compilation."""
+    if not behaviour["breakable_variable"]:
+        return False
     word = context.variable("VLLM_USE_BREAKABLE_CUDAGRAPH")
     if word is not None:
         return word.text == "1" if word.known else None
-    return context.model.architecture in behaviour["breakable_architectures"]
+    if context.model.architecture in (context.basis.facts.constants.get(BREAKABLE) or ()):
+        return True
+    if context.model.architecture in behaviour["breakable_architectures"]:
+        return True
+    invariant = context.variable("VLLM_BATCH_INVARIANT") if behaviour["breakable_if_invariant"] else None
+    return None if invariant is not None and not (invariant.known and invariant.text in ("", "0")) else False
 
 
 def _initial(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
@@ -204,6 +243,9 @@ def _initial(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
         reason = context.because(LONGCAT, "this architecture defaults to FULL without compilation")
         state.take(certain("FULL", reason, *context.model_reasons("architecture")))
         return None
+    if not behaviour["levels"]:
+        _without_levels(state)
+        return None
     level = context["optimization_level"]
     if not level.known or not isinstance(level.value, int):
         return missing("the mode follows the optimisation level, which is unknown")
@@ -216,58 +258,114 @@ def _initial(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     return None
 
 
+def _without_levels(state: Resolved) -> None:
+    """The default of a release without optimisation levels."""
+    context = state.context
+    text = (
+        "a compiled model defaults to FULL_AND_PIECEWISE" if state.compiled else "nothing is compiled: no CUDA graphs"
+    )
+    definition = POST_INIT if context.basis.place(POST_INIT)[1] else OLD_POST_INIT
+    state.take(certain("FULL_AND_PIECEWISE" if state.compiled else "NONE", context.because(definition, text)))
+
+
 def _adjust(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     """The rules that lower a mode, in the order of the release."""
     return (
         _varying_draft(state, behaviour)
-        or _without_pieces(state)
-        or _by_serving(state)
-        or _by_connector(state)
-        or _by_splitting(state)
-        or _by_all2all(state)
+        or _without_pieces(state, behaviour)
+        or _by_context_parallelism(state, behaviour)
+        or _by_serving(state, behaviour)
+        or _by_connector(state, behaviour)
+        or _by_stock_compile(state, behaviour)
+        or _by_splitting(state, behaviour)
+        or _by_all2all(state, behaviour)
     )
 
 
 def _varying_draft(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     context = state.context
-    varying = drafter(context).key("num_speculative_tokens_per_batch_size")
-    if varying is None or state.value not in FULL_MODES:
+    found = drafter(context)
+    varying, pieces = found.key("num_speculative_tokens_per_batch_size"), behaviour["varying_draft_pieces"]
+    if varying is None or state.value not in FULL_MODES or pieces == "never":
         return None
     ranks = context.setting("data_parallel_size")
-    if behaviour["dynamic_drafting_single_rank"] and ranks is not None and ranks.value != 1:
+    if behaviour["varying_draft_single_rank"] and ranks is not None and ranks.value != 1:
         return unknown(*ranks.because) if ranks.value is UNKNOWN else None
-    runner = context["v2_model_runner"]
-    if not runner.known or varying.value is UNKNOWN:
+    runner = context["v2_model_runner"] if pieces == "v1" else certain(False)
+    methods = behaviour["varying_draft_v1_methods"]
+    if not runner.known or varying.value is UNKNOWN or (methods is not None and not found.method.known):
         return missing("a draft length that varies lowers the mode unless the V2 runner is used, which is unknown")
-    if not runner.value:
-        reason = context.because(DYNAMIC, "a draft length that varies needs PIECEWISE on the V1 runner")
+    if not runner.value and (methods is None or found.method.value in methods):
+        reason = context.because(DYNAMIC, "a draft length that varies needs PIECEWISE")
         state.becomes("PIECEWISE", reason, *varying.because, certainty=runner.certainty)
     return None
 
 
-def _without_pieces(state: Resolved) -> Property | None:
-    if state.value in PIECEWISE_MODES and not state.compiled and not state.breakable:
-        reason = state.context.because(POST_INIT, f"{state.value} needs compilation by vLLM, so it becomes NONE")
-        state.becomes("NONE", reason, *_compilation_reasons(state.context))
+def _without_pieces(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
+    lowered = _WITHOUT_PIECES[behaviour["without_pieces"]].get(state.value)
+    if lowered is not None and not state.compiled and not state.breakable:
+        reason = state.context.because(POST_INIT, f"nothing is compiled by vLLM, so {state.value} becomes {lowered}")
+        state.becomes(lowered, reason, *_compilation_reasons(state.context))
     return None
 
 
-def _by_serving(state: Resolved) -> Property | None:
+_WITHOUT_PIECES: Final[Mapping[str, Mapping[str, str]]] = {
+    "refused": {},
+    "all-none": dict.fromkeys(MODES, "NONE"),
+    "none": dict.fromkeys(PIECEWISE_MODES, "NONE"),
+    "decode-only": {"PIECEWISE": "NONE", "FULL_AND_PIECEWISE": "FULL_DECODE_ONLY"},
+}
+"""What a mode becomes where vLLM compiles nothing, by the kind of the release's rule."""
+
+
+def _by_context_parallelism(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
+    for dest in behaviour["context_parallel_pieces"]:
+        ranks = state.context.setting(dest)
+        if ranks is None or ranks.value == 1 or state.value not in FULL_MODES:
+            continue
+        if ranks.value is UNKNOWN:
+            return unknown(*ranks.because)
+        state.becomes("PIECEWISE", state.context.because(POST_INIT, f"{dest} needs PIECEWISE"), *ranks.because)
+    return None
+
+
+def _by_stock_compile(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
+    if not (behaviour["stock_captures_nothing"] and state.stock) or state.value == "NONE":
+        return None
+    runner = state.context["v2_model_runner"]
+    if not runner.known:
+        return missing("the V2 runner captures nothing under stock torch.compile, and the runner is unknown")
+    if runner.value:
+        reason = state.context.because(STOCK, "the V2 runner captures nothing under stock torch.compile")
+        state.becomes("NONE", reason, certainty=runner.certainty)
+    return None
+
+
+def _by_serving(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     context = state.context
-    serving = serves(context)
+    serving, only = serves(context), behaviour["encoder_decoder_mode"]
+    if not behaviour["serving_beats_explicit"] and context.key("compilation_config", "cudagraph_mode") is not None:
+        return None
     if serving == "pooling" and state.value in FULL_MODES:
         state.becomes("PIECEWISE", context.because(POST_INIT, "pooling models have no full CUDA graphs"))
-    elif serving == "encoder-decoder" and state.value not in ("NONE", "FULL_DECODE_ONLY"):
-        reason = context.because(POST_INIT, "encoder-decoder models capture decoding only")
-        state.becomes("FULL_DECODE_ONLY", reason, certainty=context.model_certainty)
+    elif serving == "encoder-decoder" and _exceeds(state.value, only):
+        reason = context.because(POST_INIT, f"encoder-decoder models have {only} at most")
+        state.becomes(only, reason, certainty=context.model_certainty)
     elif serving is None and state.value != "NONE":
         state.assume("assumed")
         state.because.append(assumption("the model generates, and is no encoder-decoder"))
     return None
 
 
-def _by_connector(state: Resolved) -> Property | None:
+def _exceeds(value: str, only: str) -> bool:
+    """Whether a mode captures more than `only`: full graphs for PIECEWISE, anything else for FULL_DECODE_ONLY."""
+    return value in FULL_MODES if only == "PIECEWISE" else value not in ("NONE", only)
+
+
+def _by_connector(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     context = state.context
+    if not behaviour["connectors"]:
+        return None
     connector = context.key("kv_transfer_config", "kv_connector")
     role = context.key("kv_transfer_config", "kv_role")
     if connector is None or role is None or state.value not in FULL_MODES:
@@ -283,12 +381,14 @@ def _by_connector(state: Resolved) -> Property | None:
     return None
 
 
-def _by_splitting(state: Resolved) -> Property | None:
+def _by_splitting(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     """What is cut out of the compiled graph; without cuts there are no pieces."""
     if not state.compiled:
         state.splits = False
         return None
     context = state.context
+    if not behaviour["splitting_read"]:
+        return _unread_splitting(state)
     splitting = context.key("compilation_config", "splitting_ops")
     passes = [context.key("compilation_config", f"pass_config.{name}") for name in _FULL_GRAPH_PASSES]
     partition = context.key("compilation_config", "use_inductor_graph_partition")
@@ -307,11 +407,26 @@ def _by_splitting(state: Resolved) -> Property | None:
         state.splits = True
     elif splitting.value == []:
         _unsplit(state, splitting)
-    if any(item is not None and item.value for item in parallel):
+    if behaviour["sequence_parallel_unsplits"] and any(item is not None and item.value for item in parallel):
         return _sequence_parallel(state)
     return None
 
 
+def _unread_splitting(state: Resolved) -> Property | None:
+    """Old releases: only what is cut by default is known."""
+    state.splits = True
+    for name in _SPLITTING_KEYS:
+        if state.context.key("compilation_config", name) is not None:
+            return missing(f"the mode is not modelled with compilation_config.{name}")
+    return None
+
+
+_SPLITTING_KEYS = (
+    "splitting_ops",
+    "use_inductor_graph_partition",
+    "pass_config.fuse_attn_quant",
+    "pass_config.enable_attn_fusion",
+)
 _FULL_GRAPH_PASSES = ("fuse_attn_quant", "enable_sp", "fuse_gemm_comms")
 
 
@@ -339,20 +454,28 @@ def _sequence_parallel(state: Resolved) -> Property | None:
     return None
 
 
-def _by_all2all(state: Resolved) -> Property | None:
+def _by_all2all(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     context = state.context
-    backend, ranks = context.setting("all2all_backend"), context.setting("data_parallel_size")
-    if backend is None or ranks is None or ranks.value == 1 or state.value == "NONE":
+    ranks = context.setting("data_parallel_size")
+    if ranks is None or ranks.value == 1 or state.value == "NONE":
+        return None
+    backend, word = context.setting("all2all_backend"), context.variable("VLLM_ALL2ALL_BACKEND")
+    if backend is None and word is not None and behaviour["all2all_variable"]:
+        return missing("VLLM_ALL2ALL_BACKEND may turn CUDA graphs off")
+    if backend is None:
         return None
     if backend.value is UNKNOWN or ranks.value is UNKNOWN:
         return unknown(*backend.because, *ranks.because)
+    if backend.value == "moonep" and behaviour["moonep_captures_nothing"]:
+        return missing("MoonEP turns CUDA graphs off where experts are spread")
     if backend.value != "deepep_high_throughput":
         return None
-    if context.model.moe is None:
+    if context.model.moe is None and not behaviour["all2all_dense"]:
         return missing("DeepEP's high-throughput kernels turn CUDA graphs off for MoE models")
-    if context.model.moe:
+    if context.model.moe or behaviour["all2all_dense"]:
         reason = context.because(SPLITTING, "DeepEP's high-throughput kernels turn CUDA graphs off")
-        state.becomes("NONE", reason, *backend.because, certainty=context.model_certainty)
+        certainty: Certainty = "certain" if behaviour["all2all_dense"] else context.model_certainty
+        state.becomes("NONE", reason, *backend.because, certainty=certainty)
     return None
 
 
@@ -361,7 +484,7 @@ def check(context: Context) -> None:
     state = resolved(context)
     if not state.mode.known or state.value not in PIECEWISE_MODES or state.compiled or state.breakable:
         return
-    setting = context.key("compilation_config", "mode") or context.key("compilation_config", "cudagraph_mode")
+    setting = wanted_compilation(context) or context.key("compilation_config", "cudagraph_mode")
     if setting is not None:
         context.refuse(setting, f"Compilation mode should be VLLM_COMPILE when cudagraph_mode is {state.value}")
 
@@ -377,7 +500,7 @@ def compilation_name(value: object) -> str | None:
 
 
 def _compilation_reasons(context: Context) -> tuple[Reason, ...]:
-    wanted = context.key("compilation_config", "mode")
+    wanted = wanted_compilation(context)
     if wanted is not None:
         return wanted.because
     word = context.variable("TORCH_COMPILE_DISABLE")

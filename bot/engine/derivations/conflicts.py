@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.engine.commandline import UNKNOWN, Setting
-from bot.engine.derivations import caching, compilation, plain, scheduling, speculation
+from bot.engine.derivations import caching, compilation, plain, runner, scheduling, speculation
 from bot.engine.derivations.context import Context
 from bot.engine.derivations.speculation import Drafter, drafter
 from bot.engine.model import EngineError
@@ -23,7 +23,7 @@ def conflicts(context: Context) -> tuple[EngineError, ...]:
     if behaviour is not None:
         for check in _CHECKS:
             check(context, behaviour)
-    scheduling.check_variable(context)
+    runner.check_variable(context)
     return tuple(dict.fromkeys(context.errors))
 
 
@@ -57,21 +57,28 @@ def _draft_slots(context: Context, behaviour: Mapping[str, Any]) -> None:
     found = drafter(context)
     if tokens is None or requests is None or not found.present or not (found.method.known and found.tokens.known):
         return
-    each = _slots(found, per_request=bool(behaviour["slots_per_request"]))
+    rule = behaviour["draft_slots"]
+    each = _slots(found, rule)
     if each is None or not isinstance(tokens.value, int) or not isinstance(requests.value, int):
         return
-    needed = each * requests.value if behaviour["slots_per_request"] else each
+    needed = each * requests.value if rule == "every-request" else each
     if needed and tokens.value <= needed:
         context.refuse(tokens, f"max_num_batched_tokens ({tokens.value}) leaves no token beside {needed} draft slots")
 
 
-def _slots(found: Drafter, *, per_request: bool) -> int | None:
+def _slots(found: Drafter, rule: str) -> int | None:
     """The slots that drafting adds; None when that is not known."""
     count, method = found.tokens.value, found.method.value
-    parallel = True if method in ("dflash", "dspark") else found.flag("parallel_drafting")
-    if parallel is None or not isinstance(count, int):
+    if rule == "none" or not isinstance(count, int):
         return None
-    if per_request:
+    if rule == "ahead":
+        return {"mtp": count, "eagle": count, "eagle3": count, "draft_model": count, "dflash": count + 1}.get(
+            str(method)
+        )
+    parallel = True if method in ("dflash", "dspark") else found.flag("parallel_drafting")
+    if parallel is None:
+        return None
+    if rule == "every-request":
         return (count - 1 if parallel else 0) + (1 if method == "draft_model" else 0)
     if method == "dflash" or (parallel and method == "draft_model"):
         return count
@@ -105,7 +112,7 @@ def _size(context: Context, dest: str) -> Setting | None:
     return context.setting(dest) or context.key("compilation_config", dest)
 
 
-def _connector(context: Context, _: Mapping[str, Any]) -> None:
+def _connector(context: Context, behaviour: Mapping[str, Any]) -> None:
     """A KV connector needs a role, and memory that stays where it is."""
     connector, role = context.key("kv_transfer_config", "kv_connector"), context.key("kv_transfer_config", "kv_role")
     if connector is not None and role is None and connector.value is not UNKNOWN:
@@ -114,6 +121,8 @@ def _connector(context: Context, _: Mapping[str, Any]) -> None:
     word = context.variable(ALLOCATOR)
     if connector is None or word is None or not word.known or EXPANDABLE not in word.text:
         return
+    if not behaviour["expandable_segments"]:
+        return
     pools = [context.setting(dest) for dest in ("enable_cumem_allocator", "enable_sleep_mode")]
     if not any(pool is not None and (pool.value is UNKNOWN or pool.value) for pool in pools):
         message = f"a KV connector is incompatible with {ALLOCATOR}={EXPANDABLE}"
@@ -121,10 +130,12 @@ def _connector(context: Context, _: Mapping[str, Any]) -> None:
         context.errors.append(EngineError("conflict", f"{ALLOCATOR}={word.text}", message, because))
 
 
-def _data_parallel(context: Context, _: Mapping[str, Any]) -> None:
+def _data_parallel(context: Context, behaviour: Mapping[str, Any]) -> None:
     """Dense models have no external data parallelism."""
     ranks = context.setting("data_parallel_size")
     several = ranks is not None and isinstance(ranks.value, int) and ranks.value > 1
+    if not behaviour["dense_external_ranks"]:
+        return
     for dest in ("data_parallel_external_lb", "data_parallel_rank"):
         setting = context.setting(dest)
         if setting is None or setting.value is False or setting.value is UNKNOWN:
@@ -175,4 +186,5 @@ _CHECKS: tuple[Check, ...] = (
     _family(compilation.check),
     _family(speculation.check),
     _family(scheduling.check),
+    runner.check,
 )

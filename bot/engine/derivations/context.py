@@ -97,10 +97,7 @@ class Context:
         """The answer where a derivation may not be applied."""
         if subject in CUDA_ONLY and self.platform:
             return missing(f"what is known of vLLM's defaults holds for CUDA, and the image is for {self.platform}")
-        text = self.memo.get(f"changed {subject}")
-        if text is None:
-            text = self.memo[f"changed {subject}"] = self.basis.changed(subject)
-        return unknown(Reason("engine-default", "", None, text))
+        return unknown(Reason("engine-default", "", None, self.basis.changed(subject)))
 
     def because(self, definition: str, text: str) -> Reason:
         """A reason that names the place in the release's source where the engine decides."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from bot.engine.commandline import UNKNOWN
 from bot.engine.derivations.context import (
@@ -13,11 +15,14 @@ from bot.engine.derivations.context import (
     certain,
     explicit,
     missing,
+    resting_on,
     unknown,
 )
 from bot.engine.model import Property
 
-ATTENTION = "vllm/engine/arg_utils.py:EngineArgs.create_engine_config"
+ATTENTION = "vllm/engine/arg_utils.py:EngineArgs.create_engine_config#backend"
+DEEPSEEK = "vllm/model_executor/models/config.py:DeepseekV32ForCausalLM.verify_and_update_config"
+DEEPSEEK_V32 = "DeepseekV32ForCausalLM"
 GEMMA4 = "vllm/model_executor/models/config.py:Gemma4Config.verify_and_update_config"
 QUANTIZATION = "vllm/config/model.py:ModelConfig._verify_quantization"
 DEPRECATED = "vllm/model_executor/layers/quantization/__init__.py:DEPRECATED_QUANTIZATION_METHODS"
@@ -72,17 +77,21 @@ def max_num_seqs(context: Context) -> Property:
 
 def kv_cache_dtype(context: Context) -> Property:
     """`kv_cache_dtype` as the configuration holds it: "auto" stays "auto" unless the checkpoint names a format."""
-    setting = context.setting("kv_cache_dtype")
-    if setting is not None:
-        if setting.value == "bfloat16" and context.model.architecture in (None, "DeepseekV32ForCausalLM"):
-            return _bfloat16(context, explicit(setting))
-        if setting.value != "auto":
-            return explicit(setting)
-        because = setting.because
-    else:
-        because = context.literal("kv_cache_dtype").because
-    if context.behaviour("kv_cache_dtype") is None:
+    setting, behaviour = context.setting("kv_cache_dtype"), context.behaviour("kv_cache_dtype")
+    if setting is not None and setting.value != "auto":
+        return _explicit_format(context, explicit(setting), behaviour)
+    because = context.literal("kv_cache_dtype").because if setting is None else setting.because
+    if behaviour is None:
         return context.unverified("kv_cache_dtype")
+    doubt = _other_than_auto(context, behaviour)
+    if doubt is not None:
+        return doubt
+    if not behaviour["from_checkpoint"]:
+        return (
+            assumed("auto", *because, assumption(NOT_DEEPSEEK))
+            if context.model.architecture is None
+            else certain("auto", *because)
+        )
     name, method = model_name(context), context.setting("quantization")
     named = method is not None and (method.value is UNKNOWN or str(method.value).startswith("modelopt"))
     if name is None or named or may_be_modelopt(name):
@@ -91,14 +100,34 @@ def kv_cache_dtype(context: Context) -> Property:
     return assumed("auto", *because, reason, assumption("the checkpoint is not one of ModelOpt"))
 
 
-def _bfloat16(context: Context, held: Property) -> Property:
-    if context.model.architecture is None and context.model.moe is not False:
-        return Property(held.value, "assumed", (*held.because, assumption("the model is not DeepSeek V3.2")))
-    if context.model.architecture is None:
+NOT_DEEPSEEK = "the model is not DeepSeek V3.2"
+
+
+def _other_than_auto(context: Context, behaviour: Mapping[str, Any]) -> Property | None:
+    """Architectures that take another format for auto."""
+    architecture = context.model.architecture
+    if architecture == DEEPSEEK_V32 and "auto" in behaviour["deepseek_own_format"]:
+        reason = context.because(DEEPSEEK, "DeepSeek V3.2 takes its own format for auto")
+        return resting_on(context.model_certainty, "fp8_ds_mla", reason, *context.model_reasons("architecture"))
+    if architecture in behaviour["fp8_on_blackwell"]:
+        families = {sm // 10 for sm in context.launch.sm}
+        if not families or 10 in families:
+            return missing("this architecture takes FP8 for auto on sm_100, which depends on the GPU")
+    return None
+
+
+def _explicit_format(context: Context, held: Property, behaviour: Mapping[str, Any] | None) -> Property:
+    """A format that is named: DeepSeek V3.2 replaces some."""
+    own = () if behaviour is None else behaviour["deepseek_own_format"]
+    replaced = held.value == "bfloat16" or ("fp8" in own and str(held.value).startswith("fp8"))
+    if not held.known or not replaced or context.model.architecture not in (None, DEEPSEEK_V32):
         return held
-    text = "DeepSeek V3.2 takes bfloat16 for auto"
-    path = "vllm/model_executor/models/config.py"
-    return assumed("auto", *held.because, assumption(f"{path}: {text}"))
+    if context.model.architecture is None:
+        if context.model.moe is False:
+            return held
+        return Property(held.value, "assumed", (*held.because, assumption(NOT_DEEPSEEK)))
+    kept = "auto" if held.value == "bfloat16" else "fp8_ds_mla"
+    return assumed(kept, context.because(DEEPSEEK, f"DeepSeek V3.2 takes {held.value} for {kept}"), *held.because)
 
 
 def quantization(context: Context) -> Property:
@@ -131,24 +160,19 @@ def _named(context: Context, held: Property) -> Property:
         return Property(
             held.value, "assumed", (*held.because, assumption("the checkpoint needs no special form of it"))
         )
-    kept = _RENAMED.get(held.value, held.value)
+    behaviour = context.behaviour("quantization")
+    if behaviour is None:
+        doubtful = held.value in _EVER_RENAMED
+        return unknown(*held.because, *context.unverified("quantization").because) if doubtful else held
+    kept = behaviour["renamed"].get(held.value, held.value)
     if kept == held.value:
         return held
-    if context.behaviour("quantization") is None:
-        return unknown(*held.because, *context.unverified("quantization").because)
     reason = context.because(QUANTIZATION, f"a checkpoint of {held.value} is taken as {kept}")
     return assumed(kept, reason, *held.because, assumption(f"the checkpoint is one of {held.value}"))
 
 
-_RENAMED = {
-    "awq": "auto_awq",
-    "awq_marlin": "auto_awq",
-    "gptq": "auto_gptq",
-    "gptq_marlin": "auto_gptq",
-    "auto_round": "inc",
-    "auto-round": "inc",
-}
-"""The method that the release's own choice makes of one, where the checkpoint is of that method."""
+_EVER_RENAMED = frozenset({"awq", "awq_marlin", "gptq", "gptq_marlin", "auto_round", "auto-round"})
+"""Methods that some release takes for another."""
 
 
 def check(context: Context) -> None:
@@ -156,7 +180,7 @@ def check(context: Context) -> None:
     setting, behaviour = context.setting("quantization"), context.behaviour("quantization")
     if setting is None or behaviour is None or not isinstance(setting.value, str):
         return
-    if setting.value not in (*behaviour["quantization_methods"], *_RENAMED, "marlin"):
+    if setting.value not in (*behaviour["methods"], *behaviour["renamed"], "marlin"):
         context.refuse(setting, f"Unknown quantization method: {setting.value}.")
     allowed = context.setting("allow_deprecated_quantization")
     if setting.value in (context.basis.facts.constants.get(DEPRECATED) or ()) and allowed is None:
@@ -170,24 +194,43 @@ def attention_backend(context: Context) -> Property:
             continue
         held = explicit(setting)
         return Property(held.value.upper(), held.certainty, held.because) if isinstance(held.value, str) else held
-    if context.behaviour("attention_backend") is None:
+    behaviour = context.behaviour("attention_backend")
+    if behaviour is None:
         return context.unverified("attention_backend")
-    architecture = context.model.architecture
-    if architecture in GEMMA4_ARCHITECTURES:
-        return _gemma4(context)
-    if architecture == "UnlimitedOCRForCausalLM":
-        return missing("Unlimited-OCR chooses its backend by the GPU")
+    word = context.variable("VLLM_ATTENTION_BACKEND") if behaviour["variable"] else None
+    if word is not None:
+        known = word.known and word.text
+        return certain(word.text.upper(), *word.because) if known else unknown(*word.because)
+    return _own_backend(context, behaviour) or _no_backend(context)
+
+
+def _own_backend(context: Context, behaviour: Mapping[str, Any]) -> Property | None:
+    """A backend that the model's architecture or the platform sets."""
+    architecture, families = context.model.architecture, {sm // 10 for sm in context.launch.sm}
+    may_be_mla = architecture is not None and context.traits.attention in ("mla", None)
+    may_be_blackwell = not families or 10 in families
+    if behaviour["mla_on_blackwell"] and may_be_blackwell and may_be_mla and context.model.moe is not False:
+        return missing("the platform sets a backend for MLA models on sm_100, which depends on the GPU")
+    if architecture in GEMMA4_ARCHITECTURES and behaviour["gemma4"] != "never":
+        return _gemma4(context, everywhere=behaviour["gemma4"] == "always")
+    if architecture in behaviour["choosing"]:
+        return missing(f"{architecture} chooses its backend by itself")
+    return None
+
+
+def _no_backend(context: Context) -> Property:
     reason = context.because(ATTENTION, "no attention backend is set: the worker chooses")
-    if architecture is None:
+    if context.model.architecture is None:
         return assumed(None, reason, assumption("the model's architecture sets none"))
     return certain(None, reason)
 
 
-def _gemma4(context: Context) -> Property:
+def _gemma4(context: Context, *, everywhere: bool) -> Property:
     families = {sm // 10 for sm in context.launch.sm}
-    if not families or not families.isdisjoint(FA4_FAMILIES):
+    if not everywhere and (not families or not families.isdisjoint(FA4_FAMILIES)):
         return missing("Gemma 4 sets a backend where FlashAttention 4 is not available, which depends on the GPU")
-    reason = context.because(GEMMA4, "Gemma 4 takes TRITON_ATTN for all layers where FlashAttention 4 is not available")
+    where = "" if everywhere else " where FlashAttention 4 is not available"
+    reason = context.because(GEMMA4, f"Gemma 4 takes TRITON_ATTN for all layers{where}")
     return assumed("TRITON_ATTN", reason, *context.model_reasons("architecture"))
 
 

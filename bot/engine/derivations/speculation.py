@@ -20,12 +20,6 @@ from bot.provenance import Reason
 POST_INIT = "vllm/config/speculative.py:SpeculativeConfig.__post_init__"
 SUFFIX = "vllm/config/speculative.py:SpeculativeConfig._validate_suffix_decoding"
 
-PATH_MARKS: Final = (("eagle-", "eagle"), ("eagle3", "eagle3"), ("dflash", "dflash"), ("dspark", "dspark"))
-"""What a drafter's path says of its method, in the order in which it is asked."""
-
-NAMED_BY_METHOD: Final = frozenset({"eagle", "eagle3", "dflash", "dspark"})
-"""Methods that are kept when they are given, whatever the path says."""
-
 WITHOUT_DRAFTER: Final = frozenset({"ngram", "ngram_gpu", "suffix", "extract_hidden_states"})
 """Methods that need no `model`."""
 
@@ -147,15 +141,13 @@ def _method(context: Context, settings: Mapping[str, Setting]) -> Property:
     because = tuple(reason for item in (named, model) if item is not None for reason in item.because)
     path = str(model.value) if model is not None else None
     first = str(named.value) if named is not None else None
-    if (
-        path is not None
-        and _is_class(path, by_dot=bool(behaviour["custom_proposer_beats_method"]))
-        and (first is None or behaviour["custom_proposer_beats_method"])
-    ):
+    if path is not None and _is_class(path, str(behaviour["custom_proposer"]), named=first is not None):
         return certain("custom_class", context.because(POST_INIT, "a dotted name is a class"), *because)
     if first is None:
         first = "ngram" if path in ("ngram", "[ngram]") else "draft_model"
-    if first in context.basis.facts.choices("MTPModelTypes"):
+        if first == "draft_model" and not behaviour["draft_model_by_default"]:
+            first = ""
+    if first in mtp_names(context):
         first = "mtp"
     if first == "custom_class" or first in WITHOUT_DRAFTER:
         return certain(first, *because)
@@ -164,35 +156,54 @@ def _method(context: Context, settings: Mapping[str, Setting]) -> Property:
     return _detected(context, first, path, because)
 
 
-def _is_class(model: str, *, by_dot: bool) -> bool:
-    """Whether a drafter's name is an import path (`package.Proposer`)."""
-    if "/" in model or "." not in model:
+def mtp_names(context: Context) -> tuple[str, ...]:
+    """The methods that all mean MTP in the release."""
+    behaviour: Mapping[str, Any] = context.behaviour("spec_decode") or {}
+    names: tuple[str, ...] = context.basis.facts.choices("MTPModelTypes")
+    return names or tuple(behaviour.get("mtp_names", ()))
+
+
+def path_marks(context: Context) -> tuple[tuple[str, str], ...]:
+    """What a drafter's path says of its method, in the order in which it is asked."""
+    behaviour: Mapping[str, Any] = context.behaviour("spec_decode") or {}
+    return tuple((text, kind) for text, kind in behaviour.get("path_marks", ()))
+
+
+def _is_class(model: str, rule: str, *, named: bool) -> bool:
+    """Whether a drafter's name is taken for an import path (`package.Proposer`)."""
+    if rule == "never" or "/" in model or "." not in model:
         return False
-    return by_dot or all(part.isidentifier() for part in model.split("."))
+    if rule == "beats-method":
+        return True
+    return not named and all(part.isidentifier() for part in model.split("."))
 
 
 def _detected(context: Context, first: str, path: str | None, because: tuple[Reason, ...]) -> Property:
     """What vLLM makes of a method and a drafter's path; `path` is None when the target drafts for itself."""
-    if first in NAMED_BY_METHOD:
+    marks = path_marks(context)
+    if any(first == kind for _, kind in marks):
         return certain(first, *because)
     where = path if path is not None else model_name(context)
     if where is None:
         return missing("the method is read from the path of the target, which is not known")
-    mark = next((kind for text, kind in PATH_MARKS if text in where.lower()), None)
+    mark = next((kind for text, kind in marks if text in where.lower()), None)
     if mark is not None:
         return certain(mark, context.because(POST_INIT, f"the path {where!r} says {mark}"), *because)
     if path is None:
         return certain("mtp", *because)
     if first in ("mtp", "medusa", "mlp_speculator"):
         return assumed(first, *because, assumption(f"the drafter's own configuration is of the kind {first}"))
-    return _of_checkpoint(path, because)
+    return _of_checkpoint(context, path, first, because)
 
 
-def _of_checkpoint(path: str, because: tuple[Reason, ...]) -> Property:
+def _of_checkpoint(context: Context, path: str, first: str, because: tuple[Reason, ...]) -> Property:
     """`draft_model`, unless the checkpoint's own configuration says that it is another kind of drafter."""
+    behaviour: Mapping[str, Any] = context.behaviour("spec_decode") or {}
     kind = drafter_kind(path)
     if kind is None:
         return unknown(*because, assumption("the method is read from the drafter's own configuration"))
+    if kind == "draft_model" and not (first and behaviour["draft_model"]):
+        return unknown(*because, assumption(f"vLLM {context.release} has no plain draft models, or wants the method"))
     return assumed(kind, *because, assumption(f"the name {path!r} stands for a checkpoint of the kind {kind}"))
 
 
@@ -237,7 +248,7 @@ def _check_count(context: Context, settings: Mapping[str, Setting], whole: Setti
 def _check_method(context: Context, settings: Mapping[str, Setting], whole: Setting) -> None:
     named, model = settings.get("method"), settings.get("model")
     name = named.value if named is not None else None
-    kind = "mtp" if name in context.basis.facts.choices("MTPModelTypes") else name
+    kind = "mtp" if name in mtp_names(context) else name
     if model is None and "num_speculative_tokens" in settings:
         if kind == "custom_class" or (kind not in WITHOUT_DRAFTER and kind not in FROM_TARGET):
             context.refuse(named or whole, "num_speculative_tokens was provided but without speculative model.")
@@ -250,7 +261,7 @@ def _check_method(context: Context, settings: Mapping[str, Setting], whole: Sett
 def _check_own_layers(context: Context, named: Setting) -> None:
     """A target without prediction layers cannot draft for itself."""
     where = model_name(context) or ""
-    if context.traits.mtp is False and not any(text in where.lower() for text, _ in PATH_MARKS):
+    if context.traits.mtp is False and not any(text in where.lower() for text, _ in path_marks(context)):
         context.refuse(named, "Unsupported speculative method: 'mtp'")
 
 

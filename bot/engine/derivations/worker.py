@@ -153,8 +153,11 @@ def _on(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> 
     if not backend.known:
         return "the attention backend is unknown"
     if isinstance(backend.value, str):
-        if not _takes(backend.value, dtype, sm):
-            return f"{backend.value} does not take the KV cache format {dtype} on sm_{sm}"
+        takes = _takes(behaviour, backend.value, dtype, sm)
+        if not takes:
+            return (
+                f"{backend.value} does not take the KV cache format {dtype} on sm_{sm}" if takes is False else UNCHECKED
+            )
         return _named(context, behaviour, backend.value, sm)
     if attention_kind(context) != "standard":
         return "the choice of a backend for this model's attention is not modelled"
@@ -168,14 +171,17 @@ def attention_kind(context: Context) -> str | None:
     return context.traits.attention
 
 
-def _takes(backend: str, dtype: str, sm: int) -> bool:
-    """Whether a backend takes the format of the KV cache on a card."""
+UNCHECKED: Final = "this release does not check whether the backend can take the format of the KV cache"
+
+
+def _takes(behaviour: Mapping[str, Any], backend: str, dtype: str, sm: int) -> bool | None:
+    """Whether a backend takes the format of the KV cache on a card; None where it takes it without being able to."""
     match backend:
         case "FLASH_ATTN":
-            return dtype in UNQUANTIZED or (dtype in FP8 and sm // 10 == 9)
+            return dtype in UNQUANTIZED or _flash_attn_quantized(behaviour, dtype, sm // 10)
         case "FLASHINFER":
             plain = dtype in UNQUANTIZED or dtype in FP8 or dtype == "fp8_e5m2"
-            return plain or (dtype.startswith("nvfp4") and sm // 10 == 10)
+            return plain or (dtype.startswith("nvfp4") and _nvfp4(behaviour["nvfp4"], dtype, sm // 10))
         case "TRITON_ATTN":
             plain = dtype in UNQUANTIZED or dtype in FP8 or dtype == "fp8_e5m2"
             return plain or dtype.endswith("_per_token_head")
@@ -183,11 +189,31 @@ def _takes(backend: str, dtype: str, sm: int) -> bool:
             return dtype.startswith("turboquant_") or backend != "TURBOQUANT"
 
 
+def _flash_attn_quantized(behaviour: Mapping[str, Any], dtype: str, family: int) -> bool | None:
+    if dtype in FP8:
+        return family == 9 or (family == 10 and bool(behaviour["flash_attn_fp8_on_10"]))
+    return None if family == 9 and behaviour["flash_attn_takes_all_on_9"] else False
+
+
+def _nvfp4(rule: str, dtype: str, family: int) -> bool | None:
+    """Whether FlashInfer takes an NVFP4 format on a family of cards."""
+    if rule == "none":
+        return False
+    if family == 10:
+        return True
+    if rule == "unchecked":
+        return None
+    return rule == "flash-attn-2" and dtype == "nvfp4" and family in (8, 9, 12)
+
+
 def _chosen(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> Chosen | str:
     """The first backend of the release's order that takes the format."""
     first = ("FLASHINFER", "FLASH_ATTN") if sm // 10 == 10 else ("FLASH_ATTN", "FLASHINFER")
     for name in (*first, "TRITON_ATTN", "TURBOQUANT"):
-        if _takes(name, dtype, sm):
+        takes = _takes(behaviour, name, dtype, sm)
+        if takes is None:
+            return UNCHECKED
+        if takes:
             return _named(context, behaviour, name, sm)
     return f"no attention backend of vLLM {context.release} takes the KV cache format {dtype} on sm_{sm}"
 
@@ -196,8 +222,11 @@ def _named(context: Context, behaviour: Mapping[str, Any], name: str, sm: int) -
     """What a backend captures on a card."""
     match name:
         case "FLASH_ATTN":
-            return name, Captures.ANYTHING if sm // 10 == 9 else Captures.EQUAL_BATCHES, FLASH_ATTN
+            anything = sm // 10 in behaviour["flash_attn_anything"]
+            return name, Captures.ANYTHING if anything else Captures.EQUAL_BATCHES, FLASH_ATTN
         case "FLASHINFER":
+            if sm // 10 != 10 and str(context["kv_cache_dtype"].value).startswith("nvfp4"):
+                return "what FlashInfer captures with NVFP4 outside sm_100 is not modelled"
             return name, _flashinfer(context, behaviour, sm), FLASHINFER
         case "TRITON_ATTN":
             return name, Captures.ANYTHING, TRITON
@@ -210,11 +239,9 @@ def _named(context: Context, behaviour: Mapping[str, Any], name: str, sm: int) -
 def _flashinfer(context: Context, behaviour: Mapping[str, Any], sm: int) -> Captures:
     """TRT-LLM's kernels (and XQA's, where the release uses them) capture drafted decoding, FlashInfer's own do not."""
     forced = context.key("attention_config", "use_trtllm_attention")
-    if forced is not None and forced.value is not UNKNOWN and not forced.value:
+    if forced is not None and forced.value is not UNKNOWN and not forced.value and sm >= 90:
         return Captures.SINGLE_TOKENS
-    if sm // 10 == 10 or (sm // 10 == 12 and behaviour["xqa_on_sm12x"]):
-        return Captures.EQUAL_BATCHES
-    return Captures.SINGLE_TOKENS
+    return Captures.EQUAL_BATCHES if sm // 10 in behaviour["flashinfer_batches"] else Captures.SINGLE_TOKENS
 
 
 def _lowered(

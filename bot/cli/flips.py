@@ -1,0 +1,162 @@
+"""`flips`: what a move of the pin changes in every service of a repository, though none of its lines changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from bot.audit.discovery import Unit, discover
+from bot.catalog.model import ImageDeclaration
+from bot.cli.failure import Failure
+from bot.cli.opening import opened
+from bot.cli.options import format_option, rev_option
+from bot.cli.progress import progress
+from bot.cli.text import console
+from bot.compose import load_project
+from bot.engine import Engine, Property, source_link
+from bot.engine.facts import UnknownReleaseError, load
+from bot.engine.flips import Flips, between
+from bot.provenance import Position, Reason
+from bot.resolution import Repository, resolve_service
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceFlips:
+    """What changes in one service, in its default world."""
+
+    path: str
+    service: str
+    flips: Flips
+
+
+@click.command("flips")
+@click.argument("old")
+@click.argument("new")
+@click.option("--repo", "folder", default=".", type=click.Path(path_type=Path), help="The repository.")
+@rev_option
+@format_option("text", "json")
+def flips_command(old: str, new: str, folder: Path, rev: str | None, output: str) -> None:
+    """Resolve every vLLM service as if its image were release OLD, then NEW, and list what changes by that alone."""
+    old, new = _release(old), _release(new)
+    with opened(folder, rev) as repository, progress("composes") as advance:
+        found = []
+        units = discover(repository.tree, repository.documents, repository.catalog.configuration).units
+        for unit in units:
+            advance(unit.path, len(units))
+            found += list(_unit(repository, unit, old, new))
+    if output == "json":
+        click.echo(json.dumps(flips_json(old, new, found), indent=2, ensure_ascii=False))
+    else:
+        _print(console(), found, old, new)
+
+
+def _release(name: str) -> str:
+    version = name.removeprefix("v")
+    try:
+        load(version)
+    except UnknownReleaseError:
+        raise Failure(f"release {version} has no facts; learn it with: learn {version}") from None
+    return version
+
+
+def _unit(repository: Repository, unit: Unit, old: str, new: str) -> Iterator[ServiceFlips]:
+    project = load_project(repository.documents, unit.files, {})
+    for name in project.services:
+        resolved = resolve_service(repository, unit.files, name)
+        images = {world.pin.image for world in resolved.defaults if world.engine is not None}
+        if not images:
+            continue
+        engines = [_engines(_pinned(repository, images, release), unit, name) for release in (old, new)]
+        for before, after in zip(*engines, strict=False):
+            changed = between(before, after)
+            if changed:
+                yield ServiceFlips(resolved.position.path or unit.path, name, changed)
+                break
+
+
+def _pinned(repository: Repository, images: set[str], release: str) -> Repository:
+    """The repository as if it declared the images to be a release."""
+    configuration = repository.catalog.configuration
+    nothing = ImageDeclaration("", None, (), (), Position("", 1))
+    declared = {
+        image: replace(configuration.images.get(image, nothing), image=image, release=release) for image in images
+    }
+    configuration = replace(configuration, images={**configuration.images, **declared})
+    return replace(repository, catalog=replace(repository.catalog, configuration=configuration))
+
+
+def _engines(repository: Repository, unit: Unit, service: str) -> list[Engine]:
+    resolved = resolve_service(repository, unit.files, service)
+    return [world.engine for world in resolved.defaults if world.engine is not None]
+
+
+def flips_json(old: str, new: str, found: list[ServiceFlips]) -> dict[str, Any]:
+    """The `flips` contract, schema 1."""
+    return {"schema": SCHEMA, "old": old, "new": new, "services": [_service_json(item) for item in found]}
+
+
+def _service_json(item: ServiceFlips) -> dict[str, Any]:
+    changed = item.flips
+    return {
+        "path": item.path,
+        "service": item.service,
+        "properties": [
+            {
+                "property": flip.name,
+                "before": flip.before.value,
+                "after": flip.after.value,
+                "certainty": "assumed" if "assumed" in (flip.before.certainty, flip.after.certainty) else "certain",
+                "because": [
+                    {"release": release, "path": reason.path, "line": reason.line, "text": reason.text}
+                    for release, reasons in zip((changed.old, changed.new), flip.places, strict=True)
+                    for reason in reasons
+                ],
+            }
+            for flip in changed.properties
+        ],
+        "reread": [
+            {"setting": reread.setting, "before": reread.before, "after": reread.after} for reread in changed.reread
+        ],
+        "refused": [
+            {"kind": error.kind, "argument": error.argument, "message": error.message} for error in changed.refused
+        ],
+        "lost": [{"kind": lost.kind, "argument": lost.argument, "message": lost.message} for lost in changed.lost],
+    }
+
+
+def _print(out: Console, found: list[ServiceFlips], old: str, new: str) -> None:
+    for item in found:
+        out.print(Text(f"{item.path}: {item.service}", style="bold"))
+        for flip in item.flips.properties:
+            out.print(f"  {flip.name}: {_word(flip.before)} → {_word(flip.after)}")
+            for release, reasons in zip((old, new), flip.places, strict=True):
+                for reason in reasons:
+                    out.print(Text(f"    {_place(release, reason)}", style="dim"))
+        for reread in item.flips.reread:
+            out.print(f"  {reread.setting} is read as {reread.before!r} in {old}, as {reread.after!r} in {new}")
+        for error in item.flips.refused:
+            out.print(f"  {new} refuses {error.argument}: {error.message}")
+        for lost in item.flips.lost:
+            out.print(f"  {lost.argument}: {lost.message}")
+    out.print(
+        f"{len(found)} services change between {old} and {new}" if found else f"nothing changes from {old} to {new}"
+    )
+
+
+def _place(release: str, reason: Reason) -> str:
+    return f"{reason.text}  {source_link(release, reason.path, reason.line)}"
+
+
+def _word(held: Property) -> str:
+    if isinstance(held.value, bool):
+        return "on" if held.value else "off"
+    return "none" if held.value is None else str(held.value)

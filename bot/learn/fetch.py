@@ -1,0 +1,112 @@
+"""Fetching a release's source archive from a package index (the "simple" API in its JSON form)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urljoin, urlsplit
+
+from packaging.version import InvalidVersion, Version
+
+from bot.learn.source import SourceError
+
+PACKAGE = "vllm"
+PUBLIC_INDEX = "https://pypi.org/simple"
+INDEX_VARIABLE = "PIP_INDEX_URL"
+"""The variable that names another index, the one that pip itself reads."""
+
+JSON_FORM = "application/vnd.pypi.simple.v1+json"
+MAX_LISTING_BYTES = 32 * 1024 * 1024
+"""Of the index's answer; it is below 1 MB today."""
+
+MAX_ARCHIVE_BYTES = 256 * 1024 * 1024
+"""Of an sdist; the largest so far has 40 MB."""
+
+MAX_SECONDS = 300
+"""For a download; a usual one takes three."""
+
+TIMEOUT = 30
+"""Seconds that a server may be silent."""
+
+CHUNK = 1 << 20
+
+
+def normal(version: str) -> str:
+    """A release in normal form: `v0.25.1` is `0.25.1`. Raises `SourceError`."""
+    try:
+        return str(Version(version))
+    except InvalidVersion:
+        raise SourceError(f"{version!r} is not a version") from None
+
+
+@contextmanager
+def fetched(version: str, index: str | None = None) -> Iterator[Path]:
+    """The release's sdist as a temporary file, its hash checked. Raises `SourceError`."""
+    name, address, expected = _entry(version, index or os.environ.get(INDEX_VARIABLE) or PUBLIC_INDEX)
+    with tempfile.NamedTemporaryFile(prefix="seamguard-", suffix=".tar.gz") as file:
+        found = _download(name, address, file)
+        if found != expected:
+            raise SourceError(f"{name}: its SHA-256 is {found}, and the index says {expected}")
+        file.flush()
+        yield Path(file.name)
+
+
+def _entry(version: str, index: str) -> tuple[str, str, str]:
+    """The name, the address and the SHA-256 of a release's sdist."""
+    listing = f"{index.rstrip('/')}/{PACKAGE}/"
+    try:
+        with _opened(listing, JSON_FORM) as answer:
+            text = answer.read(MAX_LISTING_BYTES + 1)
+        files = json.loads(text)["files"] if len(text) <= MAX_LISTING_BYTES else None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SourceError(f"the package index gives no list of {PACKAGE}'s files ({error})") from error
+    if not isinstance(files, list):
+        raise SourceError(f"the package index gives no list of {PACKAGE}'s files")
+    names = {f"{PACKAGE}-{spelling}.tar.gz" for spelling in (version, normal(version))}
+    for file in files:
+        if isinstance(file, dict) and file.get("filename") in names:
+            return _checked(file, listing)
+    raise SourceError(f"the package index has no sdist of {PACKAGE} {version}; name a source tree with --source")
+
+
+def _checked(file: dict[str, Any], listing: str) -> tuple[str, str, str]:
+    name, address, hashes = file["filename"], file.get("url"), file.get("hashes")
+    expected = hashes.get("sha256") if isinstance(hashes, dict) else None
+    if not isinstance(address, str) or not isinstance(expected, str):
+        raise SourceError(f"{name}: the package index gives no address or no SHA-256")
+    return name, urljoin(listing, address), expected.lower()
+
+
+def _download(name: str, address: str, file: IO[bytes]) -> str:
+    """Write a file chunk by chunk, and return its SHA-256."""
+    digest, size, end = hashlib.sha256(), 0, time.monotonic() + MAX_SECONDS
+    try:
+        with _opened(address) as answer:
+            while chunk := answer.read(CHUNK):
+                size += len(chunk)
+                if size > MAX_ARCHIVE_BYTES:
+                    raise SourceError(f"{name}: more than {MAX_ARCHIVE_BYTES >> 20} MB")
+                if time.monotonic() > end:
+                    raise SourceError(f"{name}: the download took more than {MAX_SECONDS} s")
+                digest.update(chunk)
+                file.write(chunk)
+    except OSError as error:
+        raise SourceError(f"{name}: the download failed ({error})") from error
+    return digest.hexdigest()
+
+
+def _opened(address: str, form: str = "*/*") -> Any:
+    """An answer over HTTP; no other scheme, so that an index cannot name a file of this machine."""
+    if urlsplit(address).scheme not in ("https", "http"):
+        raise SourceError(f"{address[:100]}: not an address of the web")
+    request = urllib.request.Request(address, headers={"Accept": form, "User-Agent": "seamguard"})  # noqa: S310
+    return urllib.request.urlopen(request, timeout=TIMEOUT)  # noqa: S310

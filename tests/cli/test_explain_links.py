@@ -1,0 +1,41 @@
+"""Links of `bot explain` to the source that gave a reason, where releases have to be asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli.explain import explain_command
+from bot.engine.facts import releases
+
+COMPOSE = """
+services:
+  engine:
+    image: {image}
+    command: ["Qwen/Qwen3-8B"]
+"""
+
+
+def explained(folder: Path, image: str, name: str) -> str:
+    (folder / "compose.yml").write_text(COMPOSE.format(image=image), encoding="utf-8")
+    arguments = ["compose.yml:engine", name, "--repo", str(folder)]
+    return CliRunner().invoke(explain_command, arguments, catch_exceptions=False).output
+
+
+@pytest.mark.parametrize(
+    ("image", "release"),
+    [
+        ("vllm/vllm-openai:v0.25.1", "0.25.1"),
+        ("vllm/vllm-openai:latest", releases()[-1]),
+        ("vllm/vllm-openai:v0.99.0", releases()[-1]),
+    ],
+)
+def test_a_default_links_to_the_release_that_said_it(tmp_path: Path, image: str, release: str) -> None:
+    output = explained(tmp_path, image, "tensor_parallel_size")
+    assert f"/blob/v{release}/vllm/config/parallel.py#L" in output
+
+
+def test_what_releases_disagree_on_has_no_link(tmp_path: Path) -> None:
+    assert "/blob/" not in explained(tmp_path, "vllm/vllm-openai:latest", "cudagraph_mode_effective")
