@@ -25,6 +25,10 @@ MAX_SERVICES = 2_000
 """Services of a project: a compose with more is generated to hurt."""
 
 
+MAX_INCLUDES = 200
+"""Files that a project includes: files that include others twice over would otherwise multiply without end."""
+
+
 class Builder:
     """Reads the files of one project into a `Structure`."""
 
@@ -33,6 +37,7 @@ class Builder:
         self._scopes = scopes
         self._directory = directory
         self._main = ""
+        self._includes_read = 0
         self._known: dict[tuple[str, int, _Group], Declared | Fault] = {}
         self.structure = Structure()
 
@@ -172,7 +177,10 @@ class Builder:
         base = self._base(name, node, path, group, chain, lambda ref, onward: self._sibling(
             name, ref, services, document, path, group, onward
         ))  # fmt: skip
-        return Declared(name, node, group.scope, base, cleared)
+        links = 0 if base is None else base.links + 1
+        if links > MAX_CHAIN:
+            raise Fault("cycle", f"more than {MAX_CHAIN} services extend one another")
+        return Declared(name, node, group.scope, base, cleared, links)
 
     def _sibling(
         self, name: str, ref: str, services: Mapping, document: Document, path: str, group: _Group, chain: _Chain
@@ -335,6 +343,9 @@ class Builder:
             raise Fault("cycle", "include cycle detected:\n" + "\n include ".join(shown))
         if len(group.stack) > MAX_CHAIN:
             raise Fault("too-large", f"more than {MAX_CHAIN} files include one another")
+        self._includes_read += 1
+        if self._includes_read > MAX_INCLUDES:
+            raise Fault("too-large", f"more than {MAX_INCLUDES} files are included")
         away = entry.get("project_directory") or posixpath.dirname(files[0]) or "."
         directory = self._documents.locate(group.directory, away)
         scope = Scope((*group.scope.files, self._include_environment(entry, directory, group)))

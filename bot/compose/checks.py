@@ -52,7 +52,7 @@ def types_of(value: object) -> frozenset[str]:
     found = _TYPES.get(kind)
     if found is None:
         found = _TYPES["".__class__] if isinstance(value, str) else _NO_TYPE
-    if kind is float and value.is_integer():  # type: ignore[attr-defined]
+    if isinstance(value, float) and value.is_integer():
         return found | {"integer"}
     return found
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from bot.compose.scalars import go_quoted
-from bot.compose.template import InvalidTemplate, MissingVariable, Template, compile_template
+from bot.compose.template import MAX_FILLED, InvalidTemplate, MissingVariable, Template, TooLong, compile_template
 
 Lookup = Callable[[str], str | None]
 
@@ -43,18 +43,17 @@ class BadEnvironmentFile(Exception):
         self.line = line
 
 
-class _Values(dict[str, str]):
+class _Values:
     """What variables in a file see: the environment first, then what stands above in the file."""
 
     def __init__(self, lookup: Lookup, above: dict[str, str]) -> None:
-        super().__init__()
         self._lookup = lookup
         self._above = above
 
-    def get(self, key: str, default: object = None) -> str | None:  # type: ignore[override]  # noqa: ARG002
+    def get(self, name: str) -> str | None:
         """What the environment has for a name, else what the file has."""
-        found = self._lookup(key)
-        return self._above.get(key) if found is None else found
+        found = self._lookup(name)
+        return self._above.get(name) if found is None else found
 
 
 def parse(text: str, lookup: Lookup, values: dict[str, str]) -> dict[str, int]:
@@ -92,6 +91,7 @@ class _Parser:
         self._lookup = lookup
         self._values = values
         self._position = 0
+        self._size = 0
 
     def run(self) -> dict[str, int]:
         lines: dict[str, int] = {}
@@ -106,6 +106,9 @@ class _Parser:
                     continue
             else:
                 value = self._value()
+            self._size += len(value)
+            if self._size > MAX_FILLED:
+                raise BadEnvironmentFile(f"its values are longer than {MAX_FILLED} characters", line)
             self._values[name] = value
             lines[name] = line
         return lines
@@ -179,7 +182,7 @@ class _Parser:
             return template.fill(_Values(self._lookup, self._values)) if isinstance(template, Template) else template
         except InvalidTemplate as error:
             raise BadEnvironmentFile(f"Invalid template: {go_quoted(error.template)}") from None
-        except MissingVariable as error:
+        except (MissingVariable, TooLong) as error:
             raise BadEnvironmentFile(str(error)) from None
 
 

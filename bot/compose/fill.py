@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from bot.compose.casts import Cast
 from bot.compose.faults import Fault
 from bot.compose.model import ErrorKind, VariableRead
-from bot.compose.nodes import Node, Path, Pieces, Scalar, Sequence
-from bot.compose.template import InvalidTemplate, MissingVariable, Template, Variable
+from bot.compose.nodes import Node, Path, Scalar, Sequence
+from bot.compose.template import InvalidTemplate, MissingVariable, Template, TooLong, Variable
 from bot.compose.values import Environment, Value, text_of
 from bot.provenance import Position, Reason
 
-MAX_FILLED = 4 * 1024 * 1024
-"""Characters that one value may grow to: variables that name long values many times."""
+MAX_NOTES = 100
+"""Variables of one value that its reasons tell of: each word of a command carries them all."""
 
 
 class _Unfilled(Exception):
@@ -82,14 +83,13 @@ def _filled(scalar: Scalar, template: Template, environment: Environment) -> Val
     notes: list[Reason] = []
 
     def note(variable: Variable, own: bool) -> None:
-        notes.append(Reason("compose", scalar.source.path, scalar.line, _sentence(variable, own, environment)))
+        if len(notes) < MAX_NOTES:
+            notes.append(Reason("compose", scalar.source.path, scalar.line, _sentence(variable, own, environment)))
 
     try:
         text = template.fill(environment, note)
-    except (InvalidTemplate, MissingVariable) as error:
+    except (InvalidTemplate, MissingVariable, TooLong) as error:
         raise _Unfilled(scalar, error) from None
-    if len(text) > MAX_FILLED:
-        raise _Unfilled(scalar, ValueError(f"longer than {MAX_FILLED} characters"))
     return text_of(text, scalar, tuple(notes))
 
 
@@ -128,9 +128,9 @@ def reads(node: Node, path: Path) -> list[VariableRead]:
     for scalar, where in scalars(node, path):
         assert scalar.template is not None
         field = ".".join(_named(scalar, where))
-        pieces = scalar.pieces(str(scalar.value))
+        places = _Places(scalar)
         for variable in scalar.template.variables:
-            position = _position(scalar, variable.offset, pieces)
+            position = places.at(variable.offset)
             found.append(VariableRead(variable.name, variable.operator, variable.argument, field, position))
     return found
 
@@ -142,13 +142,22 @@ def _named(scalar: Scalar, where: Path) -> Path:
     return where
 
 
-def _position(scalar: Scalar, offset: int, pieces: Pieces | None) -> Position:
-    if pieces is not None and (own := pieces.line_at(offset)) != scalar.line:
-        return Position(scalar.source.path, own)
-    text = str(scalar.value)
-    before = text.count("\n", 0, offset)
-    lines = scalar.lines(text)
-    line = lines[min(before, len(lines) - 1)]
-    if line == scalar.line and scalar.style not in ("|", ">"):
-        return Position(scalar.source.path, line, scalar.column + offset + len(scalar.style))
-    return Position(scalar.source.path, line)
+class _Places:
+    """From offsets in the value of one scalar to places in its file."""
+
+    def __init__(self, scalar: Scalar) -> None:
+        text = str(scalar.value)
+        self._scalar = scalar
+        self._pieces = scalar.pieces(text)
+        self._lines = scalar.lines(text)
+        self._breaks = [offset for offset, character in enumerate(text) if character == "\n"] if "\n" in text else []
+
+    def at(self, offset: int) -> Position:
+        """The place of an offset."""
+        scalar = self._scalar
+        if self._pieces is not None and (own := self._pieces.line_at(offset)) != scalar.line:
+            return Position(scalar.source.path, own)
+        line = self._lines[min(bisect_left(self._breaks, offset), len(self._lines) - 1)]
+        if line == scalar.line and scalar.style not in ("|", ">"):
+            return Position(scalar.source.path, line, scalar.column + offset + len(scalar.style))
+        return Position(scalar.source.path, line)

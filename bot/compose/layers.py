@@ -49,6 +49,10 @@ class Layer(Protocol):
     def file(self) -> str:
         """The file that has the last word."""
 
+    @property
+    def links(self) -> int:
+        """How many services extend one another below it."""
+
     def fields(self) -> Iterator[str]:
         """The fields that it may have, some perhaps twice."""
 
@@ -68,6 +72,7 @@ class Declared:
     scope: Scope
     base: Layer | None = None
     cleared: tuple[Path, ...] = ()
+    links: int = 0
 
     @property
     def file(self) -> str:
@@ -119,6 +124,12 @@ class Loaded:
     def file(self) -> str:
         """The file that has the last word."""
         return self.documents[-1].file
+
+    @property
+    def links(self) -> int:
+        """How many services extend one another below it."""
+        below: tuple[Layer, ...] = (*self.documents, self.base) if self.base else self.documents
+        return max([one.links for one in below])
 
     def fields(self) -> Iterator[str]:
         """The fields that it may have, some perhaps twice."""

@@ -7,11 +7,15 @@ to the last brace, then gives back what lies behind the brace that balances it; 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 MAX_NESTING = 100
 """Defaults within defaults. People write two or three; each level costs a pass over the text."""
+
+MAX_FILLED = 1024 * 1024
+"""Characters that one text may grow to: variables that name long values many times, and one another."""
 
 # Case-insensitive matching in Go folds the long s and the Kelvin sign into the ASCII letters.
 _NAME = re.compile("[_a-zA-Z\u017f\u212a][_a-zA-Z0-9\u017f\u212a]*")
@@ -35,6 +39,13 @@ class MissingVariable(Exception):
         self.name = name
 
 
+class TooLong(Exception):
+    """Filled in, the text would be longer than `MAX_FILLED`."""
+
+    def __init__(self) -> None:
+        super().__init__(f"longer than {MAX_FILLED} characters")
+
+
 @dataclass(frozen=True, slots=True)
 class Invalid:
     """A place at which interpolation fails when it gets there. `template` is what the message quotes."""
@@ -53,6 +64,13 @@ class Variable:
     offset: int
 
 
+class Variables(Protocol):
+    """Where the values of variables are looked up."""
+
+    def get(self, name: str, /) -> str | None:
+        """The value of a variable, None when it is not set."""
+
+
 Part = str | Variable | Invalid
 Choice = Callable[[Variable, bool], None]
 """Told of each variable that was filled in, and whether its own value was used."""
@@ -65,8 +83,8 @@ class Template:
     parts: tuple[Part, ...]
     variables: tuple[Variable, ...]
 
-    def fill(self, environment: Mapping[str, str], choice: Choice | None = None) -> str:
-        """The text in this environment. Raises `InvalidTemplate` and `MissingVariable`."""
+    def fill(self, environment: Variables, choice: Choice | None = None) -> str:
+        """The text in this environment. Raises `InvalidTemplate`, `MissingVariable` and `TooLong`."""
         return _fill(self.parts, environment, choice)
 
 
@@ -83,11 +101,14 @@ def compile_template(text: str) -> Template | str:
     return Template(parts, tuple(_variables(parts)))
 
 
-def _fill(parts: tuple[Part, ...], environment: Mapping[str, str], choice: Choice | None) -> str:
-    return "".join([part if isinstance(part, str) else _value(part, environment, choice) for part in parts])
+def _fill(parts: tuple[Part, ...], environment: Variables, choice: Choice | None) -> str:
+    texts = [part if isinstance(part, str) else _value(part, environment, choice) for part in parts]
+    if sum(map(len, texts)) > MAX_FILLED:
+        raise TooLong
+    return "".join(texts)
 
 
-def _value(part: Variable | Invalid, environment: Mapping[str, str], choice: Choice | None) -> str:
+def _value(part: Variable | Invalid, environment: Variables, choice: Choice | None) -> str:
     if isinstance(part, Invalid):
         raise InvalidTemplate(part.template)
     # Compose fills in the operand whether it is needed or not: a missing variable in an unused default is an error.
@@ -124,12 +145,16 @@ def _parse(text: str, base: int, depth: int) -> tuple[Part, ...]:
     position = 0
     # What a message quotes: behind a variable with an operator, the rest of the line that it gave back; else all.
     given_back = (0, 0)
+    line_end = -1
     while (dollar := text.find("$", position)) >= 0:
         literal.append(text[position:dollar])
         following = text[dollar + 1 : dollar + 2]
         name = _NAME.match(text, dollar + (2 if following == "{" else 1))
         if following == "{":
-            variable, position, last = _braced(text, dollar, name, base, depth)
+            if line_end < dollar:
+                line_end = text.find("\n", dollar)
+                line_end = len(text) if line_end < 0 else line_end
+            variable, position, last = _braced(text, dollar, name, line_end, base, depth)
             _flush(parts, literal)
             parts.append(variable or Invalid(text[slice(*given_back)] if dollar < given_back[1] else text))
             given_back = (position, last + 1) if last >= 0 else given_back
@@ -146,7 +171,7 @@ def _parse(text: str, base: int, depth: int) -> tuple[Part, ...]:
 
 
 def _braced(
-    text: str, dollar: int, name: re.Match[str] | None, base: int, depth: int
+    text: str, dollar: int, name: re.Match[str] | None, line_end: int, base: int, depth: int
 ) -> tuple[Variable | None, int, int]:
     """The variable at `dollar` (None when it is not well formed), where reading goes on, and its line's last brace."""
     if not name:
@@ -155,8 +180,7 @@ def _braced(
     if text[end : end + 1] == "}":
         return Variable(name[0], "", "", (), base + dollar), end + 1, -1
     operator = _OPERATOR.match(text, end)
-    line_end = text.find("\n", end)
-    last = text.rfind("}", operator.end(), len(text) if line_end < 0 else line_end) if operator else -1
+    last = text.rfind("}", operator.end(), line_end) if operator else -1
     if not operator or last < 0:
         return None, dollar + 2, -1
     closing = _closing_brace(text, dollar, last)

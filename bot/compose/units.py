@@ -22,6 +22,7 @@ _NANOSECONDS = {
 }
 _STEP = re.compile(r"(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?P<unit>[^0-9.]*)")
 _LIMIT = 2**63 - 1
+_MAX_DIGITS = 20
 
 
 def parse_duration(text: str) -> int:
@@ -41,8 +42,10 @@ def parse_duration(text: str) -> int:
             raise ValueError(f"time: missing unit in duration {go_quoted(text)}")
         if step["unit"] not in _NANOSECONDS:
             raise ValueError(f"time: unknown unit {go_quoted(step['unit'])} in duration {go_quoted(text)}")
-        digits = len(step["part"] or "")
-        number = Fraction(int((step["whole"] or "0") + (step["part"] or "")), 10**digits)
+        whole, part = (step["whole"] or "").lstrip("0"), (step["part"] or "")[:_MAX_DIGITS]
+        if len(whole) > _MAX_DIGITS:
+            raise ValueError(f"time: invalid duration {go_quoted(text)}")
+        number = Fraction(int(whole + part or "0"), 10 ** len(part))
         total += number * _NANOSECONDS[step["unit"]]
         position = step.end()
     value = int(total)

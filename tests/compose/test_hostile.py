@@ -33,6 +33,10 @@ _REFUSED = {
     ),
     "a huge number": (f'{_S}    cpus: "{"9" * 100_000}"\n', "interpolation"),
     "a huge duration": (f'{_S}    stop_grace_period: "{"9" * 100_000}s"\n', "invalid"),
+    "a long row of extensions": (
+        "services:\n  s0: {image: i}\n" + "".join(f"  s{n + 1}: {{extends: s{n}}}\n" for n in range(1_000)),
+        "cycle",
+    ),
 }
 
 
@@ -45,10 +49,31 @@ def test_refused_with_a_line(text: str, kind: str) -> None:
     looks_like_compose(documents, "compose.yml")
 
 
+_DOUBLING = "A0=xxxxxxxx\n" + "".join(f"A{n + 1}=${{A{n}}}${{A{n}}}\n" for n in range(40))
+_FILES = {
+    "variables that double": ({"compose.yml": _S, ".env": _DOUBLING}, "not-yaml"),
+    "variables of a service that double": ({"compose.yml": f"{_S}    env_file: e\n", "e": _DOUBLING}, "not-yaml"),
+    "inclusions that double": (
+        {"compose.yml": f"include: [f0, f0]\n{_S}", "f40": _S}
+        | {f"f{n}": f"include: [f{n + 1}, f{n + 1}]\nservices: {{s{n}: {{image: i}}}}\n" for n in range(40)},
+        "too-large",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "kind"), _FILES.values(), ids=_FILES)
+def test_files_refused_with_a_line(files: dict[str, str], kind: str) -> None:
+    errors = load_project(Documents(MemoryTree(files)), ["compose.yml"], {}).errors
+    assert errors[0].kind == kind
+    assert errors[0].line is not None
+
+
 _RESOLVED = {
     "ten thousand variables": f"{_S}    environment:\n"
     + "".join(f"      V{n}: ${{V{n}:-$A}}\n" for n in range(10_000)),
     "variables in one line": f'{_S}    command: ["' + "".join(f"${{V{n}:-x}} " for n in range(10_000)) + '"]\n',
+    "many variables in one scalar": f'{_S}    command: "' + "${X:-b}" * 50_000 + '"\n',
+    "many variables in a folded block": f"{_S}    command: >\n" + "      a b ${X}\n" * 10_000,
     "many words": f'{_S}    command: "' + "a " * 50_000 + '"\n',
     "many quotes": f"{_S}    command: >-\n      " + "'a' " * 10_000 + "\n",
     "a long folded block": f"{_S}    command: >\n" + "      a b\n\n" * 10_000,

@@ -65,6 +65,7 @@ class Scripts:
                 f"({first})",
                 f"{{ {first}; }}",
                 f"! {{ {first}; }}; :",
+                f"(! {{ {first}; }})",
                 f"y=$( {first})",
                 f"if {test}; then {first}; elif {self._condition()}; then {second}; else {third}; fi",
                 f"if ! {test}; then {first}; fi",

@@ -30,6 +30,17 @@ SCRIPTS = {
     "control characters": "\x00\x01",
     "many commands": "a;" * 20000,
     "long pipe": "a|" * 3000 + "b",
+    "exponential group": "[[ " + "a" * 32 + " =~ (a*)*b ]]",
+    "matches without end": "x=$(printf 'a%.0s' {1..200}); for i in {1..300}; do [[ $x =~ a*b ]]; done",
+    "suffixes without end": "x=$(printf 'ab%.0s' {1..1500}); for i in {1..300}; do y=${x%%b*}; done",
+    "greps without end": 'x=$(seq 1 9000); for i in $(seq 1 6000); do echo "$x" | grep -q 77; done',
+    "words without end": "x=$(seq 1 9000); for i in $(seq 1 6000); do set -- $x; done",
+    "growing array": 'for i in $(seq 1 6000); do A+=($i); B=("${A[@]}"); done',
+    "quoting without end": 'x=$(seq 1 9000); for i in $(seq 1 6000); do printf "%q" "$x" > q; done',
+    "lines without end": 'x=$(seq 1 9000); for i in $(seq 1 6000); do mapfile A <<< "$x"; done',
+    "brackets": "case " + "[" * 50_000 + " in " + "[" * 50_000 + ") ;; esac",
+    "blanks in awk": "echo a | awk '{print" + " " * 3_000 + "'",
+    "counts that are no numbers": "mapfile -n x A <<< a; mapfile -u; seq -s; vllm serve a",
 }
 
 
@@ -37,6 +48,24 @@ SCRIPTS = {
 def test_ends_with_an_answer(script: str) -> None:
     result = answer({"script": script + "\n"})
     assert result["outcomes"] or result["unresolved"]
+
+
+LONG = "1" * 5_000
+NUMBERS = (
+    f"[ {LONG} -eq 1 ]", f"[[ {LONG} -eq 1 ]]", f"printf %d {LONG}", f"printf %{LONG}d 1", f"printf %.{LONG}d 1",
+    f"echo ${{{LONG}}}", f"exit {LONG}", f"shift {LONG}", f"for i in a; do break {LONG}; done",
+    f"echo a | head -n {LONG}",
+    f"echo a | tail -n +{LONG}", f"echo a | cut -f {LONG}", f"echo a | sed -n {LONG}p", f"echo a | sed s/a/b/{LONG}",
+    f"echo a | grep -m {LONG} a", f"echo a | awk '{{print ${LONG}}}'", f"echo a >&{LONG}", f"read -n {LONG} x <<< a",
+    f"OPTIND={LONG}; getopts ab x", f"a[{LONG}]=1", f"echo {{1..{LONG}}}", f"[[ a =~ a{{{LONG}}} ]]",
+    f"declare -i x={LONG}", f"mapfile -n {LONG} A <<< x", f"printf '{LONG}\\n2\\n' | sort -n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("script", NUMBERS, ids=range(len(NUMBERS)))
+def test_long_numbers_end_with_an_answer(script: str) -> None:
+    result = answer({"script": script + "\nvllm serve a\n"})
+    assert result["outcomes"] or result["unresolved"][0]["line"] == 1
 
 
 _FRAGMENTS = st.lists(

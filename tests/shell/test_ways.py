@@ -46,6 +46,86 @@ def test_numeric_tests_of_a_symbol_agree() -> None:
     assert argvs(entrypoint(script)) == [["vllm", "serve", one] for one in ("many+", "some+", "few+", "few-")]
 
 
+SOURCED = "source /etc/box/detect.sh\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        pytest.param('[ $X -gt 5 ] && [[ $X == 1* ]] && A=1; vllm serve "$A"', {"1", "${A}"}, id="pattern"),
+        pytest.param("(( X > 4 )) || exit; (( X % 2 )) && A=odd || A=even; vllm serve $A", {"odd", "even"}, id="odd"),
+        pytest.param(
+            "if [ $X -gt 5 ]; then A=0; elif [ $X = 2 ]; then A=1; elif [ $X -lt 3 ]; then A=2; else A=3; fi\n"
+            "vllm serve $A",
+            {"0", "1", "2", "3"},
+            id="excluded",
+        ),
+    ],
+)
+def test_comparisons_of_numbers_decide_nothing_else(script: str, expected: set[str]) -> None:
+    found = [one[2] for one in argvs(entrypoint(SOURCED + script)) if one is not None]
+    assert set(found) == expected
+
+
+@pytest.mark.parametrize("script", ["X=$(grep foo /etc/x) || X=none", "nvidia-smi > /f && X=$(cat /f)"])
+def test_how_a_program_ends_is_not_what_it_prints(script: str) -> None:
+    (word,) = (one.argv[1] for one in entrypoint(f'{script}; vllm serve "$X"').outcomes[:1] if one.argv is not None)
+    assert not word.known
+
+
+def test_a_failed_stage_fails_the_pipeline() -> None:
+    script = "set -o pipefail\nif false | detect; then A=1; else A=2; fi\nvllm serve $A"
+    assert argvs(entrypoint(script)) == [["vllm", "serve", "2"]]
+
+
+def test_a_status_of_several_parts_is_not_known() -> None:
+    (outcome,) = entrypoint(SOURCED + 'exit "${X}1"').outcomes
+    assert outcome.exit is None
+
+
+def test_open_questions_on_one_way_are_bounded() -> None:
+    result = entrypoint("for i in $(seq 1 2000); do [ -e /x/$i ] && A=1; done; vllm serve $A")
+    assert "open questions" in result.unresolved[0].reason
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "sed -i s/5/6/ /m/a.sh",
+        "python3 /m/edit.py /m/a.sh",
+        "curl -o /m/a.sh http://x",
+        "cp /other /m/a.sh",
+        "cp /one/a.sh /two /m",
+        "ln -sf /other /m/a.sh",
+        "rm -rf /m/*",
+        "rm -rf /m; mkdir -p /m",
+    ],
+)
+def test_a_script_that_was_changed_is_not_known(change: str) -> None:
+    files = {"/m/a.sh": "A=5", "/m/edit.py": ""}
+    (outcome,) = entrypoint(f'{change}\n. /m/a.sh\nvllm serve "$A"', files=files).outcomes
+    assert outcome.argv is not None
+    assert not outcome.argv[1].known
+
+
+@pytest.mark.parametrize("use", ["ls -l /m/a.sh", "chmod +x /m/a.sh", "grep -q A /m/a.sh || true", "ln -s /m/a.sh /b"])
+def test_a_script_that_was_looked_at_is_still_known(use: str) -> None:
+    result = entrypoint(f'{use}\n. /m/a.sh\nvllm serve "$A"', files={"/m/a.sh": "A=5"})
+    assert argvs(result) == [["vllm", "serve", "5"]]
+
+
+def test_what_a_loop_that_waits_sets_is_not_known() -> None:
+    (outcome,) = entrypoint('A=()\nuntil curl -s x; do A+=(1); n=1; done\nvllm serve "$n" "${A[@]}"').outcomes
+    assert outcome.argv is not None
+    assert [(word.known, word.splits) for word in outcome.argv[1:]] == [(False, False), (False, True)]
+
+
+def test_guards_end_with_a_loop() -> None:
+    (outcome,) = entrypoint("for i in 1 2; do\n[ $i = 2 ] && break\ndone\nA=x\nvllm serve $A").outcomes
+    assert outcome.argv is not None
+    assert [reason.line for reason in outcome.argv[1].because] == [13]
+
+
 def test_forks_that_make_no_difference_disappear() -> None:
     result = entrypoint("if grep -q flags /proc/cpuinfo; then echo yes; else echo no; fi\nexec vllm serve m")
     assert argvs(result) == [["vllm", "serve", "m"]]
