@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
 from bot.engine.model import Engine, EngineError, Pin, Property, Value
 from bot.provenance import Reason
@@ -14,14 +15,14 @@ OWN_WORDS = frozenset({"compose", "shell", "catalog"})
 def agree(pin: Pin, engines: Sequence[Engine]) -> Engine:
     """One answer for a pin without a release of its own; `engines` are the releases' answers, oldest first.
 
-    What the deployment sets itself is certain where all releases read it alike. A default that all have is assumed,
-    and says whom it asked; one in which they differ is unknown, and says where. A release that refuses the command
-    line cannot be the one that runs: it is not asked, unless all refuse it. Errors count only when every release
-    has one.
+    What the deployment sets itself is certain where all releases read it alike, and assumed where the newest keeps
+    it and others put something of their own in its place. A default that all have is assumed, and says whom it
+    asked; one in which they differ is unknown, and says where. A release that refuses the command line cannot be the
+    one that runs: it is not asked, unless all refuse it. Errors count only when every release has one.
     """
     if not engines:
         return Engine(pin, (), {}, {})
-    asked = [engine for engine in engines if not _refuses(engine)] or list(engines)
+    asked = [engine for engine in engines if not engine.refused] or list(engines)
     releases = tuple(release for engine in asked for release in engine.releases)
     notice = Reason("assumption", "", None, f"{_pin(pin)}: {_all(releases, len(asked) < len(engines))}")
     newest = asked[-1]
@@ -39,25 +40,42 @@ def agree(pin: Pin, engines: Sequence[Engine]) -> Engine:
             for item in newest.ineffective
             if all(any(_same(item, other) for other in engine.ineffective) for engine in asked[:-1])
         ),
+        refused=newest.refused,
     )
-
-
-def _refuses(engine: Engine) -> bool:
-    """Whether the parser refuses the command line. Refusals of the configuration rest on what is derived."""
-    return any(error.kind != "conflict" for error in engine.errors)
 
 
 def _one(name: str, found: Sequence[Property], asked: Sequence[str], notice: Reason) -> Property:
     newest = found[-1]
-    alike = all(
-        answer.certainty != "unknown" and answer.value == newest.value and type(answer.value) is type(newest.value)
-        for answer in found
-    )
-    if not alike:
-        return _undecided(name, found, asked)
+    exceptions = [not _same_value(answer, newest) for answer in found]
+    if any(exceptions):
+        kept = _is_set(newest) and not any(map(_is_set, compress(found, exceptions)))
+        return _kept(found, exceptions, asked) if kept else _undecided(name, found, asked)
     if name.startswith("model.") or (newest.because and all(map(_is_own, found))):
         return newest
     return Property(newest.value, "assumed", (*newest.because, notice))
+
+
+def _same_value(one: Property, other: Property) -> bool:
+    return one.known and other.known and one.value == other.value and type(one.value) is type(other.value)
+
+
+def _is_set(answer: Property) -> bool:
+    """Whether the deployment's own words decide, and the release adds nothing to them."""
+    kinds = {reason.kind for reason in answer.because}
+    return answer.known and "engine-default" not in kinds and not kinds.isdisjoint(("compose", "shell"))
+
+
+def _kept(found: Sequence[Property], exceptions: Sequence[bool], asked: Sequence[str]) -> Property:
+    """What the deployment sets, and the newest release keeps; the others that would not are named."""
+    newest = found[-1]
+    says = [_say(answer) if excepted else "" for answer, excepted in zip(found, exceptions, strict=True)]
+    texts = []
+    for said, start, end in _runs(says, asked):
+        if said:
+            where = f"release {end}" if start == end else f"releases from {start} to {end}"
+            where = f"releases up to {end}" if start == asked[0] else where
+            texts.append(f"{where} would not keep it: {said}")
+    return Property(newest.value, "assumed", (*newest.because, Reason("assumption", "", None, ", ".join(texts))))
 
 
 def _is_own(answer: Property) -> bool:
@@ -77,16 +95,22 @@ def _undecided(name: str, found: Sequence[Property], asked: Sequence[str]) -> Pr
 
 def _spans(says: Sequence[str], asked: Sequence[str]) -> str:
     """`off up to 0.27.1, on from 0.28.0`."""
+    runs = _runs(says, asked)
+    first, *middle, last = runs if len(runs) > 1 else [*runs, *runs]
+    texts = [f"{first[0]} up to {first[2]}"]
+    texts += [f"{said} in {start}" if start == end else f"{said} from {start} to {end}" for said, start, end in middle]
+    return ", ".join([*texts, f"{last[0]} from {last[1]}"])
+
+
+def _runs(says: Sequence[str], asked: Sequence[str]) -> list[tuple[str, str, str]]:
+    """What releases say, with the first and the last release of each row that says the same."""
     runs: list[tuple[str, str, str]] = []
     for said, release in zip(says, asked, strict=True):
         if runs and runs[-1][0] == said:
             runs[-1] = (said, runs[-1][1], release)
         else:
             runs.append((said, release, release))
-    first, *middle, last = [*runs] if len(runs) > 1 else [*runs, *runs]
-    texts = [f"{first[0]} up to {first[2]}"]
-    texts += [f"{said} in {start}" if start == end else f"{said} from {start} to {end}" for said, start, end in middle]
-    return ", ".join([*texts, f"{last[0]} from {last[1]}"])
+    return runs
 
 
 def _say(answer: Property) -> str:

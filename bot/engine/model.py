@@ -114,7 +114,12 @@ class Ineffective:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The engine that an argv means. `releases` are the releases that were asked (one, unless the pin has none)."""
+    """The engine that an argv means.
+
+    `releases` are the releases that were asked (one, unless the pin has none). `refused` says that the parser did not
+    take the command line, so that this release is not the one that runs; a refusal of the configuration rests on what
+    is derived.
+    """
 
     pin: Pin
     releases: tuple[str, ...]
@@ -122,6 +127,7 @@ class Engine:
     properties: Mapping[str, Property]
     errors: tuple[EngineError, ...] = ()
     ineffective: tuple[Ineffective, ...] = ()
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

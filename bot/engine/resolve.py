@@ -81,6 +81,7 @@ def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engi
         properties=properties,
         errors=errors,
         ineffective=line.ineffective + unread(launch.environment, facts),
+        refused=bool(line.errors),
     )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from bot.engine.agreement import agree
 from bot.engine.facts import releases
-from bot.engine.model import Engine, Pin, Property
-from tests.engine.launches import run, value
+from bot.engine.model import Engine, Launch, Model, Pin, Property
+from bot.engine.resolve import resolve
+from bot.provenance import Reason
+from tests.engine.launches import run, value, word
 
 MTP = """--speculative-config '{"method":"mtp","num_speculative_tokens":3}'"""
 
@@ -18,6 +22,69 @@ def test_what_the_deployment_sets_is_certain() -> None:
     for name, expected in (("prefix_caching", True), ("kv_cache_dtype", "fp8")):
         found = engine.properties[name]
         assert (found.value, found.certainty) == (expected, "certain")
+
+
+@pytest.mark.parametrize(
+    ("argv", "name", "expected", "exception"),
+    [
+        ("--enable-prefix-caching", "prefix_caching", True, "releases up to 0.14.1 would not keep it: off"),
+        ("--no-enable-chunked-prefill", "chunked_prefill", False, "releases up to 0.11.0 would not keep it: on"),
+    ],
+)
+def test_what_the_newest_release_keeps_is_assumed_and_names_the_others(
+    argv: str, name: str, expected: object, exception: str
+) -> None:
+    found = run(argv, None).properties[name]
+    assert (found.value, found.certainty) == (expected, "assumed")
+    assert found.because[-1].text == exception
+
+
+def test_what_the_newest_release_would_not_keep_is_unknown() -> None:
+    assert value(_agreed("kko"), "p") == "unknown"
+
+
+def test_what_two_releases_read_differently_is_unknown() -> None:
+    assert value(_agreed("lk"), "p") == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("says", "text"),
+    [
+        ("okk", "releases up to 1 would not keep it: none"),
+        ("kok", "release 2 would not keep it: none"),
+        ("kook", "releases from 2 to 3 would not keep it: none"),
+        (
+            "ouok",
+            "releases up to 1 would not keep it: none, release 2 would not keep it: not known, "
+            "release 3 would not keep it: none",
+        ),
+    ],
+)
+def test_exceptions_are_said_in_spans(says: str, text: str) -> None:
+    found = _agreed(says).properties["p"]
+    assert (found.value, found.certainty) == ("k", "assumed")
+    assert found.because[-1].text == text
+
+
+def _agreed(says: str) -> Engine:
+    """The agreement of releases that keep what is set (`k`, or read it as `l`), override it (`o`), don't know (`u`)."""
+    written, own = Reason("compose", "c.yml", 3, "--p k"), Reason("engine-default", "", None, "no p")
+    answers = {
+        "k": Property("k", "certain", (written,)),
+        "l": Property("l", "certain", (written,)),
+        "o": Property(None, "certain", (own, written)),
+        "u": Property(None, "unknown", (written,)),
+    }
+    engines = [Engine(Pin("x", None), (str(at),), {}, {"p": answers[said]}) for at, said in enumerate(says, start=1)]
+    return agree(Pin("x", None), engines)
+
+
+def test_a_release_that_has_no_option_for_the_model_is_not_asked() -> None:
+    argv = (word("serve"), word("--model"), word("x"), *map(word, shlex.split(MTP)))
+    engine = resolve(Launch(argv, {}, Pin("x", None), Model()))
+    assert engine.releases == releases()[1:]
+    assert value(engine, "spec_decode.method") == "mtp"
+    assert not engine.refused
 
 
 def test_a_default_that_all_releases_have_is_assumed_and_names_them() -> None:
