@@ -230,9 +230,10 @@ services:
     ("image", "rule", "status", "level", "said"),
     [
         pytest.param("vllm/vllm-openai:v0.25.1", "unknown-flag", "active", "error", "vLLM 0.25.1 has no", id="exact"),
-        pytest.param("vllm/vllm-openai:v0.26.0", "unknown-flag", "active", "error", "no release from 0", id="between"),
+        pytest.param("vllm/vllm-openai:v0.15.0", "unknown-flag", "active", "error", "no release from 0", id="between"),
         pytest.param("vllm/vllm-openai:nightly", "unknown-flag", "active", "error", "no release from 0", id="floating"),
-        pytest.param("vllm/vllm-openai:v0.21.0", "unknown-flag", "unknown", "notice", "no release from 0", id="older"),
+        pytest.param("vllm/vllm-openai:v0.34.0", "unknown-flag", "unknown", "notice", "no release from 0", id="newer"),
+        pytest.param("vllm/vllm-openai:v0.10.2", "unknown-flag", "unknown", "notice", "no release from 0", id="older"),
         pytest.param("example.com/fork:1", "unknown-flag", "unknown", "notice", "not one of the vLLM", id="fork"),
     ],
 )
