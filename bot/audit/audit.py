@@ -11,7 +11,7 @@ from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.subject import subject
 from bot.catalog import Problem
-from bot.compose import Project, load_project
+from bot.compose import ComposeError, Project, load_project
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Rule, Rules, Situation, Subject, World, at_least, evaluate
 from bot.provenance import Reason
@@ -168,13 +168,23 @@ def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules
     accepted = load_project(repository.documents, unit.files, dict.fromkeys(needs, _STAND_IN)) if needs else project
     lasting = {error.message for error in accepted.errors}
     by_service: dict[str, list[Observation]] = {}
-    for error in project.errors:
+    for error in _once(project.errors):
         incomplete = () if error.message in lasting else needs
         by_service.setdefault(error.service or "", []).append(of_compose_error(error, unit.path, incomplete))
     for name, observations in by_service.items():
         position = observations[0].position
         situation = Situation(World({}), {}, Pin("", None), (), (), (), tuple(observations), position)
         yield from evaluate(_without_properties(rules), Subject(unit.path, name, (), position, (situation,)))
+
+
+def _once(errors: Iterable[ComposeError]) -> Iterable[ComposeError]:
+    """Each fault once: one in a file that a service extends is known of the file and of the service."""
+    known: dict[tuple[str, str, int | None], ComposeError] = {}
+    for error in errors:
+        place = (error.message, error.path, error.line)
+        if place not in known or (known[place].service is None and error.service is not None):
+            known[place] = error
+    return known.values()
 
 
 def _files(unit: Unit, project: Project) -> tuple[str, ...]:
