@@ -80,13 +80,13 @@ def _matches(path: str, globs: tuple[str, ...]) -> bool:
 
 def _was_meant_as_one(documents: Documents, path: str) -> bool:
     """Whether a file that is not YAML would be a compose with an inference server, were it whole."""
-    if not any(error.kind == "not-yaml" for error in load_project(documents, (path,), {}).errors):
-        return False
     try:
         text = documents.tree.read(path) or ""
     except UnreadableFile:
         return False
-    return _SERVICES.search(text) is not None and mentions_an_engine(text)
+    if _SERVICES.search(text) is None or not mentions_an_engine(text):
+        return False
+    return any(error.kind == "not-yaml" for error in load_project(documents, (path,), {}).errors)
 
 
 def mentions_an_engine(text: str) -> bool:
