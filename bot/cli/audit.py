@@ -14,6 +14,7 @@ from bot.cli.opening import opened
 from bot.cli.options import fail_on_option, format_option, rev_option
 from bot.cli.progress import progress
 from bot.hazards import Finding, Rules, at_least, finding_json, load_rules
+from bot.printable import printable
 
 SCHEMA = 1
 
@@ -73,7 +74,8 @@ def annotation(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """Line ends as the runner reads them back; an escape sequence would reach the log that it prints."""
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:
