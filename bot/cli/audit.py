@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 
 from bot.audit import Report, audit
 from bot.cli.failure import Failure
+from bot.cli.machine import print_json
 from bot.cli.opening import opened
 from bot.cli.options import fail_on_option, format_option, rev_option
 from bot.cli.progress import progress
@@ -31,7 +31,7 @@ def audit_command(folder: Path, rev: str | None, only: tuple[str, ...], fail_on:
     with opened(folder, rev) as repository, progress("composes") as advance:
         report = audit(repository, rules, progress=lambda unit, total: advance(unit.path, total))
     if output == "json":
-        click.echo(json.dumps(report_json(report), indent=2, ensure_ascii=False))
+        print_json(report_json(report))
     elif output == "github":
         for finding in report.findings:
             click.echo(annotation(finding))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import click
 
 from bot.audit import Report, Unit, audit
 from bot.cli.failure import Failure
+from bot.cli.machine import print_json
 from bot.cli.opening import opened
 from bot.cli.options import fail_on_option, format_option
 from bot.cli.progress import progress
@@ -32,7 +32,7 @@ def review_command(base: str, head: str, repo: Path, fail_on: str, output: str) 
     """Compare two revisions: the hazards that a change introduces, alters and fixes."""
     outcome = review_revisions(repo, base, head, load_rules())
     if output == "json":
-        click.echo(json.dumps(review_json(outcome), indent=2, ensure_ascii=False))
+        print_json(review_json(outcome))
     elif output == "markdown":
         click.echo(summary(outcome))
     else:

@@ -9,6 +9,9 @@ from rich.text import Text
 
 from bot.printable import printable
 
+_WHOLE_LINES = 10_000
+"""Columns of what is no terminal: what reads it wants lines as they are."""
+
 Span = str | tuple[str, str]
 """A piece of a line: its text, or its text and its style."""
 
@@ -21,7 +24,9 @@ class Terminal:
 
     def __init__(self) -> None:
         found = Console(highlight=False, emoji=False, markup=False)
-        self._console = found if found.is_terminal else Console(highlight=False, emoji=False, markup=False, width=10_000)
+        if not found.is_terminal:
+            found = Console(highlight=False, emoji=False, markup=False, width=_WHOLE_LINES)
+        self._console = found
 
     def line(self, *spans: Span) -> None:
         """One line, without blanks at its end; an empty one without spans."""

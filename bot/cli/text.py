@@ -98,7 +98,7 @@ def _reason(reason: Reason) -> str:
 
 def _print_seams(out: Terminal, service: ResolvedService) -> None:
     out.line(("seams", "underline"))
-    out.columns((_seam(seam) for seam in service.survey.seams))
+    out.columns(_seam(seam) for seam in service.survey.seams)
 
 
 def _seam(seam: Seam) -> tuple[str, ...]:
@@ -182,7 +182,7 @@ def print_review(review: Review) -> None:
     if review.property_changes:
         out.line()
         out.line(("properties", "underline"))
-        out.columns((_change(change) for change in review.property_changes))
+        out.columns(_change(change) for change in review.property_changes)
     out.line()
     out.line(f"{len(review.unchanged)} findings are as they were.")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from bot.engine import Value
 from bot.hazards import Finding, worsened
+from bot.markdown import cell, code, prose
 from bot.review.compare import PropertyChange, Review
-from bot.review.markdown import cell, code
 
 _VERDICTS = {
     "failure": "**This change introduces a hazard.**",
@@ -128,7 +128,8 @@ def _value(value: Value) -> str:
 
 def _undecided(findings: Iterable[Finding]) -> str:
     return "\n".join(
-        f"- {finding.title}{_cause(finding)}, {_where(finding)}: {'; '.join(finding.missing)}" for finding in findings
+        f"- {finding.title}{_cause(finding)}, {_where(finding)}: {'; '.join(map(prose, finding.missing))}"
+        for finding in findings
     )
 
 
