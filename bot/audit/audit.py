@@ -30,12 +30,22 @@ _STAND_IN = "1"
 
 @dataclass(frozen=True, slots=True)
 class UnitReport:
-    """One compose: what the rules found, and its services as they were resolved."""
+    """One compose: what the rules found, and those of its services that run an inference server.
+
+    `unresolved` are services of which it is not known what they run.
+    """
 
     unit: Unit
     findings: tuple[Finding, ...]
     services: tuple[ResolvedService, ...]
+    unresolved: frozenset[str]
     project: Project
+
+    def resolves(self, service: str) -> bool:
+        """Whether it is known what a service runs, or that there is none of this name."""
+        if service in self.unresolved:
+            return False
+        return not self.project.errors or any(found.name == service for found in self.services)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,12 @@ class Report:
         """All findings, one for each identity."""
         found = [finding for unit in self.units for finding in unit.findings]
         return tuple(sorted(found, key=lambda finding: (finding.path, finding.line, finding.rule, finding.cause)))
+
+    def resolves(self, path: str, service: str) -> bool:
+        """Whether it is known what a service runs, or that it is not there."""
+        if any(item.path == path and item.unread for item in self.skipped):
+            return False
+        return all(unit.resolves(service) for unit in self.units if unit.unit.path == path)
 
 
 def audit(
@@ -70,7 +86,8 @@ def audit(
         try:
             reports.append(audit_unit(repository, unit, rules))
         except Exception as error:  # a fault of ours with one file must not take the others with it
-            broken.append(Skipped(unit.path, f"internal error, please report it: {type(error).__name__}: {error}"))
+            reason = f"internal error, please report it: {type(error).__name__}: {error}"
+            broken.append(Skipped(unit.path, reason, unread=True))
     return Report(tuple(reports), (*discovery.skipped, *broken), repository.catalog.problems)
 
 
@@ -79,13 +96,16 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     project = load_project(repository.documents, unit.files, {})
     services: list[ResolvedService] = []
     findings: list[Finding] = []
+    unresolved: set[str] = set()
     for name in project.services:
         service = resolve_service(repository, unit.files, name, interplay=rules.interplay)
         if is_inference_server(service.kind) or _is_meant_to_serve(service):
             services.append(service)
             findings += _findings(repository, unit, service, rules)
+        if not all(world.resolved for world in service.defaults):
+            unresolved.add(name)
     findings += _refusals(repository, unit, project, rules)
-    return UnitReport(unit, tuple(findings), tuple(services), project)
+    return UnitReport(unit, tuple(findings), tuple(services), frozenset(unresolved), project)
 
 
 def _is_meant_to_serve(service: ResolvedService) -> bool:

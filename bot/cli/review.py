@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from bot.audit import Report, Unit, audit
+from bot.catalog import Configuration
 from bot.cli.failure import Failure
 from bot.cli.machine import print_json
 from bot.cli.opening import opened
@@ -52,11 +54,17 @@ def review_revisions(repo: Path, base: str, head: str, rules: Rules) -> Review:
         shown = file_diffs(diff(repo, base, head, _reviewable(paths)))
     except RepositoryError as error:
         raise Failure(str(error)) from error
-    with opened(repo, base, cache) as before, opened(repo, head, cache) as after:
+    with opened(repo, base, cache) as before, opened(repo, head, cache) as proposed:
+        after = _judged_by(before.catalog.configuration, proposed)
         touched = affected(before, after, paths)
         old = _audit(before, rules, touched.base, "before")
         new = _audit(after, rules, touched.head, "after")
     return review(old, new, shown, _renamed(changes))
+
+
+def _judged_by(configuration: Configuration, repository: Repository) -> Repository:
+    """The repository under the base's configuration: a change must not choose what it is judged by."""
+    return replace(repository, catalog=replace(repository.catalog, configuration=configuration))
 
 
 def _reviewable(paths: Iterable[str]) -> list[str]:
