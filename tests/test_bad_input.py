@@ -196,8 +196,7 @@ def test_ways_through_a_script_are_bounded(tmp_path: Path) -> None:
     text = _script("source /absent", *tests, "exec vllm serve m " + " ".join(f"$$A{n}" for n in range(60)))
     worlds = _resolve(_folder(tmp_path, {"compose.yml": text}))["services"][0]["worlds"]
     assert 2 <= len(worlds) <= 65  # the last one stands for the ways that were not followed
-    assert worlds[-1]["unresolved"]
-    assert all(any("ways" in item["reason"] for item in world["unresolved"]) for world in worlds)
+    assert any("ways" in item["reason"] for item in worlds[-1]["unresolved"])
 
 
 @pytest.mark.soak

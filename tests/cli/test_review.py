@@ -124,6 +124,13 @@ def test_fail_on_counts_what_is_introduced(history: History, threshold: str, sta
     assert history.review(base, head, "--fail-on", threshold).status == status
 
 
+def test_another_value_for_a_wrong_flag_is_the_same_finding(history: History) -> None:
+    base = history.state({"compose.yml": SAFE + "      - --nope=1\n      - --dtype=float1\n"})
+    head = history.state({"compose.yml": SAFE + "      - --nope=2\n      - --dtype=float2\n"})
+    answer = history.review(base, head, "--format", "json")
+    assert (answer.json["introduced"], answer.json["fixed"], answer.status) == ([], [], 0)
+
+
 def test_a_moved_compose_keeps_its_findings(history: History) -> None:
     base = history.state({"compose.yml": CORRUPT})
     head = history.state({"compose.yml": None, "deploy/compose.yml": CORRUPT})
