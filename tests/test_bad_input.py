@@ -195,8 +195,8 @@ def test_ways_through_a_script_are_bounded(tmp_path: Path) -> None:
     tests = [f'A{n}=; [ "$$S{n}" = 1 ] && A{n}=--x{n}' for n in range(60)]
     text = _script("source /absent", *tests, "exec vllm serve m " + " ".join(f"$$A{n}" for n in range(60)))
     worlds = _resolve(_folder(tmp_path, {"compose.yml": text}))["services"][0]["worlds"]
-    assert 2 <= len(worlds) <= 64
-    assert all(any("ways" in item["reason"] for item in world["unresolved"]) for world in worlds)
+    assert 2 <= len(worlds) <= 65  # the last one stands for the ways that were not followed
+    assert any("ways" in item["reason"] for item in worlds[-1]["unresolved"])
 
 
 @pytest.mark.soak

@@ -11,7 +11,7 @@ from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.subject import subject
 from bot.catalog import Problem
-from bot.compose import Project, load_project
+from bot.compose import ComposeError, Project, load_project
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Rule, Rules, Situation, Subject, World, at_least, evaluate
 from bot.provenance import Reason
@@ -30,12 +30,22 @@ _STAND_IN = "1"
 
 @dataclass(frozen=True, slots=True)
 class UnitReport:
-    """One compose: what the rules found, and its services as they were resolved."""
+    """One compose: what the rules found, and those of its services that run an inference server.
+
+    `unresolved` are services of which it is not known what they run.
+    """
 
     unit: Unit
     findings: tuple[Finding, ...]
     services: tuple[ResolvedService, ...]
+    unresolved: frozenset[str]
     project: Project
+
+    def resolves(self, service: str) -> bool:
+        """Whether it is known what a service runs, or that there is none of this name."""
+        if service in self.unresolved:
+            return False
+        return not self.project.errors or any(found.name == service for found in self.services)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,12 @@ class Report:
         """All findings, one for each identity."""
         found = [finding for unit in self.units for finding in unit.findings]
         return tuple(sorted(found, key=lambda finding: (finding.path, finding.line, finding.rule, finding.cause)))
+
+    def resolves(self, path: str, service: str) -> bool:
+        """Whether it is known what a service runs, or that it is not there."""
+        if any(item.path == path and item.unread for item in self.skipped):
+            return False
+        return all(unit.resolves(service) for unit in self.units if unit.unit.path == path)
 
 
 def audit(
@@ -70,7 +86,8 @@ def audit(
         try:
             reports.append(audit_unit(repository, unit, rules))
         except Exception as error:  # a fault of ours with one file must not take the others with it
-            broken.append(Skipped(unit.path, f"internal error, please report it: {type(error).__name__}: {error}"))
+            reason = f"internal error, please report it: {type(error).__name__}: {error}"
+            broken.append(Skipped(unit.path, reason, unread=True))
     return Report(tuple(reports), (*discovery.skipped, *broken), repository.catalog.problems)
 
 
@@ -79,13 +96,16 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     project = load_project(repository.documents, unit.files, {})
     services: list[ResolvedService] = []
     findings: list[Finding] = []
+    unresolved: set[str] = set()
     for name in project.services:
         service = resolve_service(repository, unit.files, name, interplay=rules.interplay)
         if is_inference_server(service.kind) or _is_meant_to_serve(service):
             services.append(service)
             findings += _findings(repository, unit, service, rules)
+        if not all(world.resolved for world in service.defaults):
+            unresolved.add(name)
     findings += _refusals(repository, unit, project, rules)
-    return UnitReport(unit, tuple(findings), tuple(services), project)
+    return UnitReport(unit, tuple(findings), tuple(services), frozenset(unresolved), project)
 
 
 def _is_meant_to_serve(service: ResolvedService) -> bool:
@@ -168,13 +188,23 @@ def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules
     accepted = load_project(repository.documents, unit.files, dict.fromkeys(needs, _STAND_IN)) if needs else project
     lasting = {error.message for error in accepted.errors}
     by_service: dict[str, list[Observation]] = {}
-    for error in project.errors:
+    for error in _once(project.errors):
         incomplete = () if error.message in lasting else needs
         by_service.setdefault(error.service or "", []).append(of_compose_error(error, unit.path, incomplete))
     for name, observations in by_service.items():
         position = observations[0].position
         situation = Situation(World({}), {}, Pin("", None), (), (), (), tuple(observations), position)
         yield from evaluate(_without_properties(rules), Subject(unit.path, name, (), position, (situation,)))
+
+
+def _once(errors: Iterable[ComposeError]) -> Iterable[ComposeError]:
+    """Each fault once: one in a file that a service extends is known of the file and of the service."""
+    known: dict[tuple[str, str, int | None], ComposeError] = {}
+    for error in errors:
+        place = (error.message, error.path, error.line)
+        if place not in known or (known[place].service is None and error.service is not None):
+            known[place] = error
+    return known.values()
 
 
 def _files(unit: Unit, project: Project) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.audit.subject import subject
-from bot.hazards import Finding, Observation, Rules, evaluate, worsened
+from bot.hazards import Finding, Observation, Rules, evaluate, worse
 from bot.resolution import ResolvedService
 
 
@@ -20,9 +20,7 @@ def evaluate_on_cards(
     worst: dict[tuple[str, ...], Finding] = {}
     for alone in _alone(service):
         for finding in evaluate(rules, subject(alone, seams)):
-            known = worst.get(finding.identity)
-            if known is None or worsened(known, finding):
-                worst[finding.identity] = finding
+            worst[finding.identity] = worse(worst.get(finding.identity, finding), finding)
     return tuple(sorted(worst.values(), key=lambda finding: finding.rule))
 
 

@@ -36,10 +36,14 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that was looked at and left out: neither a pass nor a finding."""
+    """A file that was looked at and left out: neither a pass nor a finding.
+
+    `unread` says that nobody knows what it holds: it may well be a compose, with a hazard in it.
+    """
 
     path: str
     reason: str
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ def discover(tree: Tree, documents: Documents, configuration: Configuration) -> 
         is_compose, reason = looks_like_compose(documents, path)
         if is_compose or _was_meant_as_one(documents, path):
             units.append(Unit((path, *_override_of(path, names))))
+        elif why := _unreadable(tree, path):
+            skipped.append(Skipped(path, why, unread=True))
         elif _expected(path, configuration):
             skipped.append(Skipped(path, reason))
     return Discovery(tuple(units), tuple(skipped))
@@ -80,13 +86,22 @@ def _matches(path: str, globs: tuple[str, ...]) -> bool:
 
 def _was_meant_as_one(documents: Documents, path: str) -> bool:
     """Whether a file that is not YAML would be a compose with an inference server, were it whole."""
-    if not any(error.kind == "not-yaml" for error in load_project(documents, (path,), {}).errors):
-        return False
     try:
         text = documents.tree.read(path) or ""
     except UnreadableFile:
         return False
-    return _SERVICES.search(text) is not None and mentions_an_engine(text)
+    if _SERVICES.search(text) is None or not mentions_an_engine(text):
+        return False
+    return any(error.kind == "not-yaml" for error in load_project(documents, (path,), {}).errors)
+
+
+def _unreadable(tree: Tree, path: str) -> str:
+    """Why a file cannot be read; empty when it can."""
+    try:
+        tree.read(path)
+    except UnreadableFile as error:
+        return error.message
+    return ""
 
 
 def mentions_an_engine(text: str) -> bool:

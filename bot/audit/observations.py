@@ -95,8 +95,12 @@ def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineErr
         "comment": offer.text if offer else "",
         **_incomplete(service),
     }
-    cause = f"{error.kind}:{error.argument}"
-    return Observation("engine-error", cause, _place(service, error.because), error.because, fields)
+    return Observation("engine-error", f"{error.kind}:{_flag(error.argument)}", _place(service, error.because), error.because, fields)
+
+
+def _flag(argument: str) -> str:
+    """The flag of an argument: another value for it is the same mistake."""
+    return argument.strip().split(" ", 1)[0].partition("=")[0]
 
 
 def _offer_of(service: ResolvedService, world: EngineWorld) -> Offer | None:

@@ -11,7 +11,7 @@ from bot.resolution import EngineWorld, ResolvedService
 
 
 def subject(service: ResolvedService, seams: Iterable[Observation] | None = None) -> Subject:
-    """The rules' view of a service: its default world, and the others in which an engine starts.
+    """The rules' view of a service: its default world, and the others in which an engine starts or may start.
 
     `seams` replaces the observations about its seams, when more is known of them.
     """
@@ -21,7 +21,7 @@ def subject(service: ResolvedService, seams: Iterable[Observation] | None = None
             service, world, (*everywhere, *of_world(service, world)) if world.default else of_world(service, world)
         )
         for world in service.worlds
-        if world.default or world.engine is not None
+        if world.default or world.engine is not None or not world.resolved
     )
     return Subject(service.path, service.name, service.slugs, service.position, situations)
 

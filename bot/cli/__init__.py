@@ -11,6 +11,7 @@ import click
 
 from bot import __version__
 from bot.cli.failure import Failure
+from bot.printable import printable
 
 _COMMANDS = {
     "audit": "bot.cli.audit:audit_command",
@@ -54,5 +55,5 @@ def main() -> None:
     try:
         cli.main(standalone_mode=True)
     except Failure as failure:
-        click.echo(f"seamguard: {failure}", err=True)
+        click.echo(f"seamguard: {printable(str(failure))}", err=True)
         sys.exit(2)

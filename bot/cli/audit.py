@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,12 @@ import click
 
 from bot.audit import Report, audit
 from bot.cli.failure import Failure
+from bot.cli.machine import print_json
 from bot.cli.opening import opened
 from bot.cli.options import fail_on_option, format_option, rev_option
 from bot.cli.progress import progress
 from bot.hazards import Finding, Rules, at_least, finding_json, load_rules
+from bot.printable import printable
 
 SCHEMA = 1
 
@@ -30,7 +31,7 @@ def audit_command(folder: Path, rev: str | None, only: tuple[str, ...], fail_on:
     with opened(folder, rev) as repository, progress("composes") as advance:
         report = audit(repository, rules, progress=lambda unit, total: advance(unit.path, total))
     if output == "json":
-        click.echo(json.dumps(report_json(report), indent=2, ensure_ascii=False))
+        print_json(report_json(report))
     elif output == "github":
         for finding in report.findings:
             click.echo(annotation(finding))
@@ -73,7 +74,8 @@ def annotation(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """Line ends as the runner reads them back; an escape sequence would reach the log that it prints."""
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:

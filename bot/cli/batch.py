@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from bot.cli.machine import json_line
+
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
@@ -19,7 +21,7 @@ def answers(lines: Iterable[str], answer: Answer) -> Iterator[str]:
     """
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield json.dumps(_one(line, number, answer), ensure_ascii=False)
+            yield json_line(_one(line, number, answer))
 
 
 def _one(line: str, number: int, answer: Answer) -> dict[str, Any]:

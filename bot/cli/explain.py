@@ -13,6 +13,7 @@ from bot.cli.options import env_option, repo_option, rev_option, symbol_option
 from bot.compose import load_project
 from bot.engine import PROPERTIES, Property, source_link
 from bot.hazards import load_rules
+from bot.printable import printable
 from bot.provenance import Reason
 from bot.resolution import EngineWorld, ResolvedService, resolve_service
 
@@ -48,7 +49,7 @@ def explain_command(
     with opened(root, rev) as repository:
         project = load_project(repository.documents, (path,), env)
         for error in project.errors:
-            click.echo(f"{error.path}:{error.line or 1}: {error.message}", err=True)
+            click.echo(printable(f"{error.path}:{error.line or 1}: {error.message}"), err=True)
         names = [name for name in project.services if service in ("", name)]
         if not names:
             raise Failure(f"{path}: no service {service!r}" if service else f"{path}: no service could be resolved")
@@ -60,7 +61,7 @@ def _explain(service: ResolvedService, property_name: str | None) -> None:
     for world in service.worlds:
         if world.engine is None:
             reasons = "; ".join(item.reason for item in world.unresolved) or f"it runs {world.kind or 'no engine'}"
-            click.echo(f"{service.path}:{service.name}: no vLLM properties: {reasons}", err=True)
+            click.echo(printable(f"{service.path}:{service.name}: no vLLM properties: {reasons}"), err=True)
             continue
         for name, value in world.engine.properties.items():
             if property_name in (None, name):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -12,6 +11,7 @@ import click
 from bot.cli import inspect_compose, inspect_engine, inspect_hazards, inspect_shell
 from bot.cli.batch import Answer, BadRequest, answers
 from bot.cli.failure import Failure
+from bot.cli.machine import print_json
 from bot.cli.opening import locate
 from bot.cli.options import batch_option, env_option, required
 from bot.compose import Documents, load_project
@@ -29,7 +29,7 @@ def _run(answer: Answer, request: Mapping[str, Any] | None, batch: IO[str] | Non
             click.echo(line)
         return
     try:
-        click.echo(json.dumps(answer(request or {}), indent=2, ensure_ascii=False))
+        print_json(answer(request or {}))
     except BadRequest as error:
         raise Failure(str(error)) from error
 
@@ -50,7 +50,7 @@ def compose(files: tuple[str, ...], env: dict[str, str], batch: IO[str] | None) 
         raise Failure("the files lie in different repositories")
     documents = Documents(DirectoryTree(root), str(root.resolve()))
     project = load_project(documents, [path for _, path in located], env)
-    click.echo(json.dumps(inspect_compose.shown(project), indent=2, ensure_ascii=False))
+    print_json(inspect_compose.shown(project))
 
 
 @inspect_group.command("shell")

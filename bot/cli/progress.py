@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from bot.printable import printable
+
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[str, int], None]]:
@@ -16,11 +18,11 @@ def progress(what: str) -> Iterator[Callable[[str, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("")
 
         def advance(item: str, total: int) -> None:
-            bar.update(task, description=item, total=total, advance=1)
+            bar.update(task, description=printable(item), total=total, advance=1)
 
         yield advance

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -11,6 +10,7 @@ import click
 
 from bot.cli.batch import BadRequest, answers
 from bot.cli.failure import Failure
+from bot.cli.machine import print_json
 from bot.cli.opening import locate, opened
 from bot.cli.options import batch_option, env_option, format_option, repo_option, required, rev_option, symbol_option
 from bot.compose import load_project
@@ -52,7 +52,7 @@ def resolve_command(
         resolved = _resolve(repository, path, service, env, symbols, worlds)
         answer = _json(repository, path, resolved, env)
     if output == "json":
-        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+        print_json(answer)
     else:
         from bot.cli import text
 

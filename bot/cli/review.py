@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from bot.audit import Report, Unit, audit
+from bot.catalog import Configuration
 from bot.cli.failure import Failure
+from bot.cli.machine import print_json
 from bot.cli.opening import opened
 from bot.cli.options import fail_on_option, format_option
 from bot.cli.progress import progress
@@ -32,7 +34,7 @@ def review_command(base: str, head: str, repo: Path, fail_on: str, output: str) 
     """Compare two revisions: the hazards that a change introduces, alters and fixes."""
     outcome = review_revisions(repo, base, head, load_rules())
     if output == "json":
-        click.echo(json.dumps(review_json(outcome), indent=2, ensure_ascii=False))
+        print_json(review_json(outcome))
     elif output == "markdown":
         click.echo(summary(outcome))
     else:
@@ -52,11 +54,17 @@ def review_revisions(repo: Path, base: str, head: str, rules: Rules) -> Review:
         shown = file_diffs(diff(repo, base, head, _reviewable(paths)))
     except RepositoryError as error:
         raise Failure(str(error)) from error
-    with opened(repo, base, cache) as before, opened(repo, head, cache) as after:
+    with opened(repo, base, cache) as before, opened(repo, head, cache) as proposed:
+        after = _judged_by(before.catalog.configuration, proposed)
         touched = affected(before, after, paths)
         old = _audit(before, rules, touched.base, "before")
         new = _audit(after, rules, touched.head, "after")
     return review(old, new, shown, _renamed(changes))
+
+
+def _judged_by(configuration: Configuration, repository: Repository) -> Repository:
+    """The repository under the base's configuration: a change must not choose what it is judged by."""
+    return replace(repository, catalog=replace(repository.catalog, configuration=configuration))
 
 
 def _reviewable(paths: Iterable[str]) -> list[str]:

@@ -28,6 +28,7 @@ class Text(str):
     notes: tuple[Reason, ...]
 
 
+_INDEX = re.compile(r"\[?([0-9]{1,9})\]?")
 _PIECE = re.compile(r"\S+")
 
 
@@ -123,8 +124,8 @@ def find_line(root: Node, path: Path) -> int | None:
         if isinstance(node, Mapping) and part in node.entries:
             line = node.lines[part]
             node = node.entries[part]
-        elif isinstance(node, Sequence) and part.strip("[]").isdigit() and int(part.strip("[]")) < len(node.items):
-            node = node.items[int(part.strip("[]"))]
+        elif isinstance(node, Sequence) and (found := _INDEX.fullmatch(part)) and int(found[1]) < len(node.items):
+            node = node.items[int(found[1])]
             line = node.line
         else:
             break

@@ -1,8 +1,8 @@
 """Rules over properties: which hazards stand on a service, and how sure that is."""
 
-from bot.hazards.conclusion import Difference, at_least, compare, conclusion, worsened
+from bot.hazards.conclusion import Conclusion, Difference, at_least, compare, conclusion, improved, worse, worsened
 from bot.hazards.evaluation import evaluate
-from bot.hazards.loader import RuleError, load_rules, pairs_read, properties_read
+from bot.hazards.loader import RuleError, load_rules
 from bot.hazards.model import (
     Finding,
     Grade,
@@ -18,6 +18,7 @@ from bot.hazards.render import finding_json
 from bot.hazards.rule import Rule, Rules
 
 __all__ = [
+    "Conclusion",
     "Difference",
     "Finding",
     "Grade",
@@ -36,8 +37,8 @@ __all__ = [
     "conclusion",
     "evaluate",
     "finding_json",
+    "improved",
     "load_rules",
-    "pairs_read",
-    "properties_read",
+    "worse",
     "worsened",
 ]

@@ -209,13 +209,18 @@ def _line(rule: Rule, subject: Subject, view: View) -> int:
     """Where a person should look: what was observed, else the first property of the predicate with a line there."""
     if view.observation is not None:
         position = view.observation.position
-        return position.line if position.path == subject.path else subject.position.line
+        return position.line if position.path == subject.path else _own_line(subject)
     for name in rule.properties:
         found = view.properties.get(name)
         line = _cause(found.because, subject.path) if found and found.known else None
         if line is not None:
             return line
-    return subject.position.line
+    return _own_line(subject)
+
+
+def _own_line(subject: Subject) -> int:
+    """The line of the service; the first of the file when the service begins in another one."""
+    return subject.position.line if subject.position.path == subject.path else 1
 
 
 def _cause(because: Iterable[Reason], path: str) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,25 +50,6 @@ def load_rules(folder: Path = RULES) -> Rules:
     rules = tuple(_read(file, folder, lambda data, path: read_rule(data, path, vocabulary)) for file in files)
     _check_names(rules, files)
     return Rules(rules, upstream, vocabulary)
-
-
-def properties_read(rules: Rules) -> Mapping[str, frozenset[str]]:
-    """For each rule about properties, those that decide together whether it stands."""
-    return {rule.id: rule.reads for rule in rules.over_properties}
-
-
-def pairs_read(rules: Rules) -> frozenset[tuple[str, str]]:
-    """Every pair of properties that some rule reads together, each pair sorted.
-
-    Two seams need to be set together in a world only when they move two properties of one such pair.
-    """
-    return frozenset(
-        (first, second)
-        for reads in properties_read(rules).values()
-        for first in reads
-        for second in reads
-        if first < second
-    )
 
 
 def _read(file: Path, folder: Path, read: Callable[[Any, str], Read]) -> Read:

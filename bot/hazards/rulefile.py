@@ -106,6 +106,8 @@ class _RuleReader:
         if key not in item:
             raise MisreadError(trail, f"`{key}:` is missing")
         template = Template(text(item[key], (*trail, key)))
+        if not template.balanced:
+            raise MisreadError((*trail, key), "a code span is not closed", "one backquote on either side")
         for hole in template.unknown_holes(fields_allowed=bool(self._observes)):
             raise MisreadError(
                 (*trail, key), f"nothing fills {{{hole}}}", "a property, or service, release, image, world…"

@@ -17,10 +17,11 @@ from bot.worlds.seams import Survey
 class EngineWorld:
     """One way through one world.
 
-    `outcome` is None when Compose refuses the files, when only the image knows what starts, or when no way through the
-    script could be followed; `unresolved` then says why. `kind` names the inference server ("vllm", "llama-server"),
-    None when the script ends without one. `engine` is there for vLLM alone, as far as it is the same on all cards that
-    the service is meant for; `on_card` has it for each, by compute capability, when there are several.
+    `outcome` is None when Compose refuses the files, when only the image knows what starts, and for the ways through
+    the script that could not be followed; `unresolved` then says why. `kind` names the inference server ("vllm",
+    "llama-server"), None when the script ends without one. `engine` is there for vLLM alone, as far as it is the same
+    on all cards that the service is meant for; `on_card` has it for each, by compute capability, when there are
+    several.
     """
 
     realisation: Realisation
@@ -36,6 +37,13 @@ class EngineWorld:
     def default(self) -> bool:
         """Whether nothing is set on the host."""
         return not self.realisation.deviations
+
+    @property
+    def resolved(self) -> bool:
+        """Whether it is known what runs: an inference server, another program, or nothing any more."""
+        if self.kind is not None or self.outcome is None:
+            return self.kind is not None
+        return self.outcome.exit is not None or (self.outcome.program is not None and not self.unresolved)
 
 
 @dataclass(frozen=True, slots=True)

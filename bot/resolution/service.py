@@ -63,7 +63,7 @@ def resolve_service(
         symbols or {},
         launched={name: seam.values for name, seam in repository.catalog.configuration.seams.items()},
     )
-    path = files[-1]
+    path = files[0]
     header = repository.header(path, deployment.text(path))
     reader = _Reader(repository, path, header)
     default = deployment.realise(inside=inside)
@@ -91,26 +91,25 @@ class _Reader:
         self._pins: dict[str, Pin] = {}
 
     def worlds(self, realisation: Realisation) -> tuple[EngineWorld, ...]:
-        """One for each way through the script, or a single one that says why there is none."""
+        """One for each way through the script, and one that says why, if some way could not be followed."""
         image = self._pin(realisation)
-        run = realisation.run
-        if run is None or not run.outcomes:
-            return (EngineWorld(realisation, None, None, image, None, (), _reasons(realisation)),)
-        return tuple(self._world(realisation, outcome, image, run.unresolved) for outcome in run.outcomes)
+        outcomes = realisation.run.outcomes if realisation.run is not None else ()
+        worlds = [self._world(realisation, outcome, image) for outcome in outcomes]
+        if lost := _reasons(realisation):
+            worlds.append(EngineWorld(realisation, None, None, image, None, (), lost))
+        return tuple(worlds)
 
-    def _world(
-        self, realisation: Realisation, outcome: Outcome, image: Pin, unresolved: tuple[Unresolved, ...]
-    ) -> EngineWorld:
+    def _world(self, realisation: Realisation, outcome: Outcome, image: Pin) -> EngineWorld:
         kind, argv = server(outcome)
         unseen = _unseen(outcome, kind)
         if unseen is not None:
-            outcome, unresolved = replace(outcome, exit=None), (*unresolved, unseen)
+            outcome = replace(outcome, exit=None)
         engine = self._engine(argv, outcome.environment, image, self.sm) if kind == "vllm" else None
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
         on_card = {card: self._engine(argv, outcome.environment, image, (card,)) for card in cards}
         service = realisation.service
         patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
-        notes = (*unresolved, *outcome.notes, *_assumed_empty(realisation))
+        notes = (*([unseen] if unseen else ()), *outcome.notes, *_assumed_empty(realisation))
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 
     def _engine(
@@ -183,8 +182,11 @@ def _assumed_empty(realisation: Realisation) -> Iterator[Unresolved]:
 
 
 def _reasons(realisation: Realisation) -> tuple[Unresolved, ...]:
+    """Why what runs is not known, or not all of it; empty when every way through the script was followed."""
     if realisation.run is not None:
-        return realisation.run.unresolved
+        nothing = () if realisation.run.outcomes else (Unresolved("no way through the script could be followed", None),)
+        return realisation.run.unresolved or nothing
     if realisation.start is not None and realisation.start.reason:
         return (Unresolved(realisation.start.reason, realisation.service.position if realisation.service else None),)
-    return tuple(Unresolved(error.message, None) for error in realisation.project.errors)
+    errors = tuple(Unresolved(error.message, None) for error in realisation.project.errors)
+    return errors or (Unresolved("the service is not in the files", None),)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from bot.hazards import Finding
+from bot.markdown import code, prose
 from bot.provenance import Reason
 from bot.review.diff import FileDiff
-from bot.review.markdown import code
 
 GRADES = {
     "established": "established: reproduced, and the mechanism is known",
@@ -80,7 +80,7 @@ def _world(finding: Finding) -> str:
             f"{code(name)} is {code(value)}" for name, value in finding.world.symbols.items()
         )
     if finding.missing:
-        where += ". **Undecided:** " + "; ".join(finding.missing)
+        where += ". **Undecided:** " + "; ".join(map(prose, finding.missing))
     return f"{where}."
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from bot.audit import Report
 from bot.engine import Property, Value
-from bot.hazards import Finding, compare, conclusion, worsened
+from bot.hazards import Conclusion, Finding, compare, conclusion, worsened
 from bot.provenance import Reason
 from bot.resolution import ResolvedService
 from bot.review.comments import Comment, comments
 from bot.review.diff import FileDiff
-
-Conclusion = Literal["failure", "neutral", "success"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ class Review:
 def review(base: Report, head: Report, diffs: Mapping[str, FileDiff], renamed: Mapping[str, str]) -> Review:
     """The change from `base` to `head`. `renamed` maps old paths to new ones: a moved file keeps its findings."""
     before = tuple(_moved(finding, renamed) for finding in base.findings)
-    difference = compare(before, head.findings, _unresolved(head))
+    difference = compare(before, head.findings, lambda finding: not head.resolves(finding.path, finding.service))
     worth = [finding for finding in difference.introduced if finding.level != "folded"]
     worth += (after for old, after in difference.changed if worsened(old, after))
     return Review(
@@ -68,11 +65,6 @@ def review(base: Report, head: Report, diffs: Mapping[str, FileDiff], renamed: M
         tuple(_property_changes(base, head, diffs, renamed)),
         comments(worth, diffs),
     )
-
-
-def _unresolved(report: Report) -> frozenset[str]:
-    """Files of which nobody knows whether their hazards are gone: Compose refuses them now."""
-    return frozenset(unit.unit.path for unit in report.units if unit.project.errors and not unit.services)
 
 
 def _moved(finding: Finding, renamed: Mapping[str, str]) -> Finding:

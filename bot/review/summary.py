@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.engine import Value
-from bot.hazards import Finding, worsened
+from bot.hazards import Finding, improved, worsened
+from bot.markdown import cell, code, prose
 from bot.review.compare import PropertyChange, Review
-from bot.review.markdown import cell, code
 
 _VERDICTS = {
     "failure": "**This change introduces a hazard.**",
@@ -25,8 +25,8 @@ def summary(review: Review) -> str:
         _VERDICTS[review.conclusion],
         _table("Introduced", [_Row(finding, finding.status, finding.level) for finding in shown]),
         _changed("Worsened", [pair for pair in review.changed if worsened(*pair)]),
-        _changed("Improved", [pair for pair in review.changed if worsened(*reversed(pair))]),
-        _changed("Changed", [pair for pair in review.changed if not worsened(*pair) and not worsened(*reversed(pair))]),
+        _changed("Improved", [pair for pair in review.changed if improved(*pair)]),
+        _changed("Changed", [pair for pair in review.changed if not worsened(*pair) and not improved(*pair)]),
         _table("Fixed", [_Row(finding, f"was {finding.status}", finding.level) for finding in review.fixed]),
         _properties(
             [change for change in review.property_changes if change.unmentioned], "Changes that no line mentions"
@@ -128,7 +128,8 @@ def _value(value: Value) -> str:
 
 def _undecided(findings: Iterable[Finding]) -> str:
     return "\n".join(
-        f"- {finding.title}{_cause(finding)}, {_where(finding)}: {'; '.join(finding.missing)}" for finding in findings
+        f"- {finding.title}{_cause(finding)}, {_where(finding)}: {'; '.join(map(prose, finding.missing))}"
+        for finding in findings
     )
 
 

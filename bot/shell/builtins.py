@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bot.shell import bracket, calling, commands, programs, settings
-from bot.shell.declarations import DECLARATIONS
 from bot.shell.inputs import getopts, mapfile, read
 from bot.shell.numbers import is_digits, whole
 from bot.shell.output import echo, printf
 from bot.shell.settings import text_of
 from bot.shell.state import Exit, Loop, Return, Status
-from bot.shell.syntax import Simple
+from bot.shell.syntax import DECLARATIONS, Simple
 from bot.shell.values import Symbol, Value, concatenate
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.shell import builtins, commands, programs
-from bot.shell.declarations import DECLARATIONS, declare
-from bot.shell.grammar import parse
+from bot.shell.declarations import declare
+from bot.shell.grammar import RESERVED, parse
 from bot.shell.machine import STEPS_OF_A_CHARACTER
 from bot.shell.settings import text_of
 from bot.shell.state import Exit, Frame, Return, Status
-from bot.shell.syntax import Simple
+from bot.shell.syntax import DECLARATIONS, Simple
 from bot.shell.values import Source, Value, concatenate
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _look_up(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     status: Status = 1
     for argument in arguments:
         name = text_of(on, argument, "the program's name")
-        if name in on.shell.functions or builtins.find(on, name) is not None or name in _KEYWORDS:
+        if name in on.shell.functions or builtins.find(on, name) is not None or name in RESERVED:
             commands.output(on, Value(name + "\n", on.here(node.line)))
             status = 0
             continue
@@ -196,30 +196,6 @@ def _look_up(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
                 commands.output(on, concatenate([path, Value("\n", path.origin)]))
             status = 0
     return status
-
-
-_KEYWORDS = frozenset(
-    [
-        "if",
-        "then",
-        "elif",
-        "else",
-        "fi",
-        "for",
-        "while",
-        "until",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "in",
-        "function",
-        "{",
-        "}",
-        "!",
-        "[[",
-    ]
-)
 
 
 def type_builtin(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
@@ -245,7 +221,7 @@ def type_builtin(on: Interpreter, arguments: list[Value], node: Simple) -> Statu
 
 
 def _kind(on: Interpreter, name: str) -> str:
-    if name in _KEYWORDS:
+    if name in RESERVED:
         return "keyword"
     if name in on.shell.functions:
         return "function"

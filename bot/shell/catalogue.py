@@ -61,6 +61,28 @@ QUERIES = frozenset(
 )  # fmt: skip
 """Programs that are asked something: in a condition both answers are possible."""
 
+COMMON = frozenset(
+    {
+        "numactl", "cat", "ls", "mkdir", "rm", "cp", "mv", "ln", "chmod", "touch", "date", "hostname", "uname",
+        "id", "whoami", "sleep", "env", "nohup", "nice", "timeout", "stdbuf", "tr", "cut", "sed", "grep", "awk",
+        "seq", "head", "tail", "sort", "wc", "tee", "uniq", "basename", "dirname", "readlink", "realpath",
+        "mktemp", "xargs", "find", "bash", "sh", "dash", "setsid", "taskset", "ionice", "chrt", "expr", "true",
+        "false", "printf", "echo", "test", "rev", "tac", "paste", "comm", "fold", "nl", "od", "xxd", "base64",
+        "md5sum", "sha256sum", "egrep", "fgrep", "mawk", "printenv", "nproc", "df", "du", "stat", "sync", "yes",
+        "rmdir", "dd", "stty", "tty", "install", "logname", "which", "gzip", "tar", "diff", "cmp", "split",
+        "join", "shuf", "factor", "numfmt", "cksum", "sum", "expand", "unexpand", "pr", "fmt", "truncate",
+        "pwd", "kill", "[",
+    }
+)  # fmt: skip
+"""Programs of a plain Debian system (and numactl): what a closed world has besides its files."""
+
+EVERYWHERE = frozenset(
+    {
+        "bash", "sh", "cat", "ls", "grep", "sed", "awk", "env", "python3", "vllm", "mkdir", "cp", "rm",
+    }
+)  # fmt: skip
+"""Programs that every image of an engine has."""
+
 CLOSED_STUBS = frozenset({"vllm", "python3", "python"})
 """In a closed world these are the programs that serve."""
 

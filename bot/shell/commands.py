@@ -9,7 +9,7 @@ from bot.shell import builtins, declarations, programs, redirects, settings
 from bot.shell.arithmetic import wrap
 from bot.shell.machine import FEW, STEPS_OF_A_WORD
 from bot.shell.state import Discard, Frame, Return, Sink, Status, Variable
-from bot.shell.syntax import Assignment, Element, Function, Simple, Word
+from bot.shell.syntax import DECLARATIONS, Assignment, Element, Function, Simple, Word
 from bot.shell.values import Source, Value, concatenate
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _dispatch(on: Interpreter, arguments: list[Value], node: Simple, declared: M
             status = _with_prefix(on, node, lambda: call(on, name, function, arguments[1:], node.line))
         elif builtin is not None:
             permanent = name == "exec" and len(arguments) == 1
-            if name in declarations.DECLARATIONS:
+            if name in DECLARATIONS:
                 status = _with_prefix(on, node, lambda: declarations.declare(on, name, arguments[1:], declared))
             elif name in ("command", "builtin") and declared and len(arguments) > 1:
                 shifted = {index - 1: one for index, one in declared.items()}

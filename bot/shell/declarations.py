@@ -13,8 +13,6 @@ from bot.shell.values import Value, concatenate
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
-DECLARATIONS = frozenset({"declare", "typeset", "local", "export", "readonly"})
-
 _TARGET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.*?)\])?(?:(\+?)=(.*))?\Z", re.DOTALL)
 
 

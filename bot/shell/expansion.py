@@ -161,10 +161,6 @@ class Expander(ParameterExpander):
             raise self.on.refusal(f"{part.text} needs bash, and sh is another shell in many images", part.line)
         raise Discard
 
-    # --- parameters -------------------------------------------------------------------------------------------
-
-    # --- operators --------------------------------------------------------------------------------------------
-
     # --- arithmetic -------------------------------------------------------------------------------------------
 
     def arithmetic(self, expression: Word, line: int) -> Value:
@@ -177,8 +173,6 @@ class Expander(ParameterExpander):
         except UnknownNumber as unknown:
             return Value(None, self.on.here(line), (Symbol(f"(({unknown.text}))"),))
         return Value(str(number), self.on.here(line))
-
-    # --- tilde ------------------------------------------------------------------------------------------------
 
 
 class UnknownNumber(Exception):

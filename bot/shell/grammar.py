@@ -30,32 +30,14 @@ from bot.shell.syntax import (
     Word,
 )
 
-_RESERVED = frozenset(
-    [
-        "if",
-        "then",
-        "elif",
-        "else",
-        "fi",
-        "for",
-        "in",
-        "do",
-        "done",
-        "while",
-        "until",
-        "case",
-        "esac",
-        "select",
-        "function",
-        "{",
-        "}",
-        "!",
-        "time",
-        "coproc",
-        "[[",
-    ]
-)
-_POSIX_RESERVED = _RESERVED - {"select", "function", "time", "coproc", "[["}
+RESERVED = frozenset(
+    {
+        "if", "then", "elif", "else", "fi", "for", "in", "do", "done", "while", "until", "case", "esac",
+        "select", "function", "{", "}", "!", "time", "coproc", "[[",
+    }
+)  # fmt: skip
+"""The words that begin or divide compound commands in bash."""
+_POSIX_RESERVED = RESERVED - {"select", "function", "time", "coproc", "[["}
 _FUNCTION = re.compile(r"([^\s;&|<>()'\"\\$`=]+)[ \t]*\([ \t]*\)")
 _DIGITS = re.compile(r"[0-9]+\Z")
 
@@ -65,7 +47,7 @@ class Reader(TestReader):
 
     def __init__(self, text: str, first_line: int = 1, *, posix: bool = False, depth: int = 0) -> None:
         super().__init__(text, first_line, posix=posix, depth=depth)
-        self._reserved = _POSIX_RESERVED if posix else _RESERVED
+        self._reserved = _POSIX_RESERVED if posix else RESERVED
 
     # --- entrances --------------------------------------------------------------------------------------------
 
@@ -88,6 +70,15 @@ class Reader(TestReader):
         except (TooDeep, RecursionError):
             failure = SyntaxFailure(f"{UNFOLLOWED}: nested too deeply to be read", self.line())
         return Script(tuple(units), failure, lines)
+
+    def words(self) -> list[Word]:
+        """The words at the start of the text, up to an operator or the end of the line."""
+        found: list[Word] = []
+        self._blanks()
+        while (word := self.word()) is not None:
+            found.append(word)
+            self._blanks()
+        return found
 
     def commands(self) -> Node:
         """Commands up to a closing parenthesis, which is not consumed."""
@@ -453,10 +444,6 @@ class Reader(TestReader):
             if self._peek() != "esac":
                 raise self.fail("syntax error: unexpected end of file")
         return CaseItem(tuple(patterns), body if body.commands else None, terminator, line)
-
-    # --- simple commands --------------------------------------------------------------------------------------
-
-    # --- [[ ]] ------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1024)

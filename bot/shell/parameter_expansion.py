@@ -7,30 +7,25 @@ from collections.abc import Callable
 
 from bot.shell import specials
 from bot.shell.fields import Fields
+from bot.shell.parameter_lookup import ParameterLookup
 from bot.shell.parts import LocaleDependent
 from bot.shell.patterns import UnsupportedPattern
-from bot.shell.state import Discard, Variable
+from bot.shell.state import Discard
 from bot.shell.syntax import (
     Parameter,
     Part,
     Text,
     Word,
 )
-from bot.shell.tilde import TildeExpander
 from bot.shell.transforms import changed_case, cut_slice, removed, replaced, search_cost, transformed
 from bot.shell.values import Origin, Symbol, Value, concatenate, join_origins
 from bot.shell.way import derived
 
-_REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[(.*)\])?\Z", re.DOTALL)
 _DEFAULTS = frozenset({":-", "-", ":=", "=", ":?", "?", ":+", "+"})
 
 
-class ParameterExpander(TildeExpander):
+class ParameterExpander(ParameterLookup):
     """Expands the parameters of one interpreter. What the words behind operators need is given by the class above."""
-
-    def single(self, word: Word | None, *, assignment: bool = False) -> Value:
-        """One value, never split."""
-        raise NotImplementedError
 
     def pattern(self, word: Word) -> tuple[str | None, Value]:
         """A word as a pattern."""
@@ -68,124 +63,6 @@ class ParameterExpander(TildeExpander):
             self._many(part, values, many, fields, quoted)
         else:
             self._one(part, values[0] if values else None, fields, quoted)
-
-    def _unset(self, name: str) -> Value:
-        if "u" in self.on.shell.options and name not in "@*":
-            raise self.on.fatal()
-        return Value("", ())
-
-    def variable(self, name: str) -> Value | None:
-        """The value of `$name`, None when it is unset."""
-        on = self.on
-        variable = on.shell.variables.get(name)
-        if variable is not None:
-            if variable.reference:
-                return self.referenced(variable)
-            value = variable.scalar()
-            if value is None:
-                return None
-            return value if value.text is not None else on.way.resolve(value)
-        return on.special(name)
-
-    def referenced(self, variable: Variable) -> Value | None:
-        """The value of the variable that a name reference names."""
-        target = variable.value.text if variable.value is not None else None
-        found = _REFERENCE.match(target or "")
-        if not found:
-            return None
-        if found[2] is not None:
-            return self.element(found[1], found[2])
-        return self.variable(found[1])
-
-    def element(self, name: str, index: str) -> Value | None:
-        """`${name[index]}` with the index as text."""
-        variable = self.on.shell.variables.get(name)
-        if variable is not None and variable.reference and variable.value is not None:
-            return self.element(variable.value.text or "", index)
-        if variable is None:
-            special = self.on.special_array(name)
-            if special is None:
-                return None
-            variable = special
-        if variable.items is not None and variable.mapping:
-            return variable.items.get(index)
-        number = self.index_number(index, variable)
-        if number < 0 and "e" in self.on.shell.options:
-            raise self.on.refusal(f"a subscript before the first element of {name}, under `set -e`")
-        if variable.items is None:
-            return variable.value if number == 0 else None
-        return variable.items.get(number)
-
-    def index_number(self, index: str, variable: Variable | None) -> int:
-        """The number that a subscript of an array means; negative ones count from the end."""
-        number = self.on.calculate(index)
-        if number < 0 and variable is not None and variable.items:
-            number += max(key for key in variable.items if isinstance(key, int)) + 1
-        return number
-
-    def _lookup(self, part: Parameter) -> tuple[list[Value], str]:
-        """The value (or none), or the elements together with "@" or "*"."""
-        name: str = part.name
-        index = part.index
-        if part.indirect:
-            if isinstance(index, Word):
-                target = self.element(name, self.single(index).text or "")
-            else:
-                target = self._indirect_target(name)
-            if target is None:
-                if part.operator[:1] in (":", "-", "+", "=", "?") and part.operator != ":":
-                    return [], ""
-                raise Discard
-            if target.text is None:
-                raise self.on.refusal(f"{part.text}: the name of the variable is not known", part.line)
-            found = _REFERENCE.match(target.text)
-            if not found:
-                if not target.text:
-                    return [], ""
-                raise Discard
-            name = found[1]
-            if found[2] in ("@", "*"):
-                index = "@" if found[2] == "@" else "*"
-            elif found[2] is not None:
-                value = self.element(name, found[2])
-                return ([value] if value is not None else []), ""
-            else:
-                index = None
-        if name in ("@", "*"):
-            return list(self.on.shell.positional), name
-        variable = self._dereferenced(name)
-        if index == "@" or index == "*":
-            variable = variable or self.on.special_array(name)
-            if variable is None:
-                value = self.on.special(name)
-                return ([value] if value is not None else []), str(index)
-            return [self.on.way.resolve(value) for value in variable.elements()], str(index)
-        if isinstance(index, Word):
-            text = self._subscript(name, index)
-            value = self.element(name, text)
-            return ([self.on.way.resolve(value)] if value is not None else []), ""
-        value = self.variable(name)
-        return ([value] if value is not None else []), ""
-
-    def _indirect_target(self, name: str) -> Value | None:
-        variable = self.on.shell.variables.get(name)
-        if variable is not None and variable.reference:
-            return variable.value
-        return self.variable(name)
-
-    def _dereferenced(self, name: str) -> Variable | None:
-        variable = self.on.shell.variables.get(name)
-        for _ in range(8):
-            if variable is None or not variable.reference or variable.value is None:
-                return variable
-            variable = self.on.shell.variables.get(variable.value.text or "")
-        return variable
-
-    def _subscript(self, name: str, index: Word) -> str:
-        value = self.single(index)
-        if value.text is None:
-            raise self.on.refusal(f"the subscript of {name} is not known", index.line)
-        return value.text
 
     def _length(self, part: Parameter) -> Value:
         here = self.on.here(part.line)

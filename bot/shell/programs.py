@@ -22,13 +22,15 @@ Environment = dict[str, Value]
 
 def environment(on: Interpreter, extra: Environment) -> Environment:
     """What a program started here finds in its environment."""
+    resolve = on.way.resolve
     found = {
-        name: value
+        name: value if value.text is not None else resolve(value)
         for name, variable in on.shell.variables.items()
         if variable.exported and variable.items is None and (value := variable.value) is not None
     }
-    found.update(extra)
-    return {name: on.way.resolve(value) for name, value in found.items()}
+    for name, value in extra.items():
+        found[name] = resolve(value)
+    return found
 
 
 def run(on: Interpreter, argv: list[Value], extra: Environment, node: Simple, *, replace: bool = False) -> Status:
@@ -50,7 +52,7 @@ def start(
     """Comes through wrappers and shells to the program that is really started."""
     if depth > 12:
         raise on.refusal("wrappers inside wrappers", node.line)
-    argv = [on.way.resolve(one) for one in argv]
+    argv = [one if one.text is not None else on.way.resolve(one) for one in argv]
     name = argv[0].text
     if name is None:
         raise on.refusal(f"the program's name is not known: {argv[0].template()}", node.line)
@@ -123,121 +125,12 @@ def _engine(on: Interpreter, argv: list[Value], env: Environment) -> Status:
     return 0
 
 
-_COMMON = frozenset(
-    [
-        "numactl",
-        "cat",
-        "ls",
-        "mkdir",
-        "rm",
-        "cp",
-        "mv",
-        "ln",
-        "chmod",
-        "touch",
-        "date",
-        "hostname",
-        "uname",
-        "id",
-        "whoami",
-        "sleep",
-        "env",
-        "nohup",
-        "nice",
-        "timeout",
-        "stdbuf",
-        "tr",
-        "cut",
-        "sed",
-        "grep",
-        "awk",
-        "seq",
-        "head",
-        "tail",
-        "sort",
-        "wc",
-        "tee",
-        "uniq",
-        "basename",
-        "dirname",
-        "readlink",
-        "realpath",
-        "mktemp",
-        "xargs",
-        "find",
-        "bash",
-        "sh",
-        "dash",
-        "setsid",
-        "taskset",
-        "ionice",
-        "chrt",
-        "expr",
-        "true",
-        "false",
-        "printf",
-        "echo",
-        "test",
-        "rev",
-        "tac",
-        "paste",
-        "comm",
-        "fold",
-        "nl",
-        "od",
-        "xxd",
-        "base64",
-        "md5sum",
-        "sha256sum",
-        "egrep",
-        "fgrep",
-        "mawk",
-        "printenv",
-        "nproc",
-        "df",
-        "du",
-        "stat",
-        "sync",
-        "yes",
-        "rmdir",
-        "dd",
-        "stty",
-        "tty",
-        "install",
-        "logname",
-        "which",
-        "egrep",
-        "gzip",
-        "tar",
-        "diff",
-        "cmp",
-        "split",
-        "join",
-        "shuf",
-        "factor",
-        "numfmt",
-        "cksum",
-        "sum",
-        "expand",
-        "unexpand",
-        "pr",
-        "fmt",
-        "truncate",
-        "pwd",
-        "kill",
-        "ps",
-        "[",
-    ]
-) - {"ps"}
-"""Programs of a plain Debian system: what a closed world has besides its files."""
-
-
 def _exists(on: Interpreter, name: str, base: str) -> bool:
     if "/" in name:
         if _system(name):
-            return base in _COMMON and base != "numactl"
+            return base in catalogue.COMMON and base != "numactl"
         return on.machine.exists(on.path(name)) is not False
-    return base in _COMMON
+    return base in catalogue.COMMON
 
 
 def _system(name: str) -> bool:
@@ -351,15 +244,10 @@ def program_exists(on: Interpreter, name: str) -> bool | None:
         if name in catalogue.CLOSED_STUBS:
             return True
         if "/" in name:
-            return _system(name) and base in _COMMON
-        return name in _COMMON
+            return _system(name) and base in catalogue.COMMON
+        return name in catalogue.COMMON
     if "/" in name:
         return on.machine.exists(on.path(name))
-    if base in _EVERYWHERE:
+    if base in catalogue.EVERYWHERE:
         return True
     return None
-
-
-_EVERYWHERE = frozenset(
-    {"bash", "sh", "cat", "ls", "grep", "sed", "awk", "env", "python3", "vllm", "mkdir", "cp", "rm"}
-)

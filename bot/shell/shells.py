@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.shell import catalogue, commands, programs
+from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
 from bot.shell.machine import Call
-from bot.shell.state import Shell, Status, variables_of
+from bot.shell.settings import OPTION_LETTERS
+from bot.shell.state import Feed, Shell, Status, variables_of
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Value
 
@@ -17,6 +20,16 @@ if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
 _SHEBANG = re.compile(r"#![ \t]*(\S+)(?:[ \t]+(.*?))?[ \t\r]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Setup:
+    """How a shell is started: its options and switches, whether it is dash, and whether by `-c`."""
+
+    options: frozenset[str]
+    switches: frozenset[str]
+    posix: bool
+    command: bool
 
 
 def nested(
@@ -53,14 +66,14 @@ def nested(
                 if letter == "O":
                     switches.add(name or "")
                 elif name:
-                    options.add(_letter(name))
+                    options.add(OPTION_LETTERS.get(name, name))
             elif letter == "l":
                 _login(on, node)
             elif letter != "i" and text[0] == "-":
                 options.add(letter)
     if "n" in options:
         return 0
-    posix = base in ("sh", "dash", "ash")
+    setup = _Setup(frozenset(options), frozenset(switches), base in ("sh", "dash", "ash"), command)
     if command:
         if at >= len(argv):
             return 2
@@ -68,20 +81,9 @@ def nested(
         if script.text is None or script.splits:
             raise on.refusal(f"{base} -c runs a text that is not known", node.line)
         called = argv[at + 1] if at + 1 < len(argv) else argv[0]
-        return _child(
-            on,
-            script.text,
-            programs.source_of_value(on, script),
-            argv[at + 2 :],
-            called,
-            env,
-            options,
-            switches,
-            posix,
-            True,
-        )
+        return _child(on, setup, script.text, programs.source_of_value(on, script), [called, *argv[at + 2 :]], env)
     if at >= len(argv) or interactive_input:
-        return _from_input(on, argv, at, env, options, switches, posix, node)
+        return _from_input(on, setup, argv, at, env, node)
     target = argv[at].text
     if target is None:
         raise on.refusal(f"{base} runs a script whose name is not known", node.line)
@@ -93,10 +95,10 @@ def nested(
         return programs.assumed_step(on, argv, node)
     _, text, source = found
     if replace:
-        return _child(on, text, source, argv[at + 1 :], argv[at], env, options, switches, posix, False)
-    if not on.machine.closed and not may_start_engine(text, posix):
+        return _child(on, setup, text, source, argv[at:], env)
+    if not on.machine.closed and not may_start_engine(text, setup.posix):
         return programs.assumed_step(on, argv, node)
-    return _child(on, text, source, argv[at + 1 :], argv[at], env, options, switches, posix, False, argv, node)
+    return _as_step(on, setup, text, source, argv[at:], env, argv, node)
 
 
 def _login(on: Interpreter, node: Simple) -> None:
@@ -106,24 +108,9 @@ def _login(on: Interpreter, node: Simple) -> None:
     on.machine.note(on, "the image's login profile is assumed to change nothing", node.line)
 
 
-def _letter(name: str) -> str:
-    from bot.shell.settings import OPTION_LETTERS
-
-    return OPTION_LETTERS.get(name, name)
-
-
 def _from_input(
-    on: Interpreter,
-    argv: list[Value],
-    at: int,
-    env: programs.Environment,
-    options: set[str],
-    switches: set[str],
-    posix: bool,
-    node: Simple,
+    on: Interpreter, setup: _Setup, argv: list[Value], at: int, env: programs.Environment, node: Simple
 ) -> Status:
-    from bot.shell.state import Feed
-
     stream = on.io.get(0)
     content = stream.rest() if isinstance(stream, Feed) else Value("")
     content = on.way.resolve(content)
@@ -131,62 +118,43 @@ def _from_input(
         if not on.machine.closed:
             return programs.assumed_step(on, argv, node)
         raise on.refusal("a shell reads commands that are not known", node.line)
-    return _child(
-        on,
-        content.text,
-        programs.source_of_value(on, content),
-        argv[at:],
-        argv[0],
-        env,
-        options,
-        switches,
-        posix,
-        False,
-    )
+    return _child(on, setup, content.text, programs.source_of_value(on, content), [argv[0], *argv[at:]], env)
 
 
 def _child(
-    on: Interpreter,
-    text: str,
-    source: Source,
-    arguments: list[Value],
-    name: Value,
-    env: programs.Environment,
-    options: set[str],
-    switches: set[str],
-    posix: bool,
-    command: bool,
-    argv: list[Value] | None = None,
-    node: Simple | None = None,
+    on: Interpreter, setup: _Setup, text: str, source: Source, arguments: list[Value], env: programs.Environment
 ) -> Status:
-    """Runs a script in a shell of its own; the caller goes on with its status."""
+    """Runs a script in a shell of its own; `arguments` begin with `$0`. The caller goes on with its status."""
     from bot.shell.interpreter import Interpreter
 
     commands.deeper(on)
-    shell = Shell(variables_of(env, on.shell.directory, on.shell.variables), list(arguments), name, posix)
-    shell.options, shell.switches, shell.directory = set(options), set(switches), on.shell.directory
-    shell.command_string = command
+    shell = Shell(variables_of(env, on.shell.directory, on.shell.variables), arguments[1:], arguments[0], setup.posix)
+    shell.options, shell.switches, shell.directory = set(setup.options), set(setup.switches), on.shell.directory
+    shell.command_string = setup.command
     for function, definition in on.shell.functions.items():
         if f"BASH_FUNC_{function}%%" in on.shell.variables:
             shell.functions[function] = definition
     inner = Interpreter(on.machine, shell, source)
     inner.io, inner.guards, inner.naming = dict(on.io), on.guards, on.naming
-    calls = len(on.machine.calls)
-    step = len(on.machine.steps)
-    if argv is not None and node is not None:
-        programs.record_step(on, argv, node)
     try:
-        status = inner.main(parse(text, posix=posix))
+        return inner.main(parse(text, posix=setup.posix))
     finally:
         on.machine.depth -= 1
-    if argv is not None and len(on.machine.calls) > calls and len(on.machine.steps) > step:
-        # The script was the way to the engine, not a step before it.
+
+
+def _as_step(
+    on: Interpreter, setup: _Setup, text: str, source: Source, arguments: list[Value], env: programs.Environment,
+    argv: list[Value], node: Simple,
+) -> Status:  # fmt: skip
+    """Runs a script that is a step, unless it turns out to be the way to the engine."""
+    calls, step = len(on.machine.calls), programs.record_step(on, argv, node)
+    status = _child(on, setup, text, source, arguments, env)
+    if len(on.machine.calls) > calls:
         on.machine.steps.pop(step)
         call = on.machine.calls[-1]
         on.machine.calls[-1] = Call(call.argv, call.environment, call.engine, call.steps - 1)
-    elif argv is not None and on.machine.failing == step:
-        return 1
-    return status
+        return status
+    return 1 if on.machine.failing == step else status
 
 
 def script_file(
@@ -221,18 +189,9 @@ def script_file(
     return programs.start(on, [*prefix, target, *argv[1:]], env, node, replace=replace, depth=depth + 1)
 
 
-_STARTERS = re.compile(
-    r"\b(?:exec|eval|vllm|source|sglang|llama-server|lmcache|ollama|tritonserver|trtllm-serve|bash|sh|python[0-9.]*)\b"
-    r"|^\s*[.$\"]|[;&|(]\s*[.$\"]\s",
-    re.M,
-)
-
-
 def may_start_engine(text: str, posix: bool) -> bool:
     """Whether a script has a command that could start an engine, so that it has to be followed."""
     script = parse(text, posix=posix)
-    from bot.shell.facts import commands_of
-
     if script.failure is not None:
         return True
     for command in commands_of(script):

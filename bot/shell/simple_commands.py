@@ -8,6 +8,7 @@ from bot.shell.parameters import ParameterReader
 from bot.shell.parts import make_word
 from bot.shell.reader import UNFOLLOWED, SyntaxProblem
 from bot.shell.syntax import (
+    DECLARATIONS,
     Assignment,
     Element,
     HereDocument,
@@ -16,9 +17,6 @@ from bot.shell.syntax import (
     Text,
     Word,
 )
-
-DECLARATIONS = frozenset({"declare", "typeset", "local", "export", "readonly"})
-"""Builtins whose arguments may be assignments."""
 
 _POSIX_DECLARATIONS = frozenset({"export", "readonly", "local"})
 

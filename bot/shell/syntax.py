@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
+DECLARATIONS = frozenset({"declare", "typeset", "local", "export", "readonly"})
+"""Builtins whose arguments may be assignments."""
+
 # --- words -----------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.shell.syntax import Simple, Word
+from bot.shell.grammar import Reader
+from bot.shell.syntax import Simple
 from bot.shell.values import Value
 
 if TYPE_CHECKING:
@@ -194,14 +195,5 @@ def _split_string(on: Interpreter, argv: list[Value], at: int, text: str, node: 
         raise on.refusal("the arguments of env are not known", node.line)
     if "\\" in whole or "$" in whole:
         raise on.refusal("env -S with escapes is not followed", node.line)
-    from bot.shell.grammar import Reader
-
-    reader = Reader(whole, node.line)
-    words: list[Value] = []
-    while True:
-        reader._blanks()
-        word: Word | None = reader.word()
-        if word is None:
-            break
-        words.append(Value(word.constant if word.constant is not None else word.text, value.origin))
-    return words, taken
+    words = Reader(whole, node.line).words()
+    return [Value(one.text if one.constant is None else one.constant, value.origin) for one in words], taken

@@ -124,6 +124,13 @@ def test_fail_on_counts_what_is_introduced(history: History, threshold: str, sta
     assert history.review(base, head, "--fail-on", threshold).status == status
 
 
+def test_another_value_for_a_wrong_flag_is_the_same_finding(history: History) -> None:
+    base = history.state({"compose.yml": SAFE + "      - --nope=1\n      - --dtype=float1\n"})
+    head = history.state({"compose.yml": SAFE + "      - --nope=2\n      - --dtype=float2\n"})
+    answer = history.review(base, head, "--format", "json")
+    assert (answer.json["introduced"], answer.json["fixed"], answer.status) == ([], [], 0)
+
+
 def test_a_moved_compose_keeps_its_findings(history: History) -> None:
     base = history.state({"compose.yml": CORRUPT})
     head = history.state({"compose.yml": None, "deploy/compose.yml": CORRUPT})
@@ -155,6 +162,62 @@ def test_a_hazard_whose_file_cannot_be_resolved_any_more_is_not_fixed(history: H
     answer = history.review(base, history.state({"compose.yml": broken}), "--format", "json")
     assert PAIR not in {finding["rule"] for finding in answer.json["fixed"]}
     assert answer.json["conclusion"] != "success"
+
+
+SCRIPT = """\
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    entrypoint: [bash, -c, '{}', --]
+    command: [vllm, serve, --model=/models/hare-9b, --enable-prefix-caching, '--speculative-config={{"method":"mtp"}}']
+"""
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        pytest.param('eval "$$(cat /x)"', id="an eval of what is not known"),
+        pytest.param("exec /start.sh", id="a script that is not there"),
+        pytest.param("if grep -q x /y; then eval $$(cat /x); fi; exec $$@", id="only in some fork"),
+    ],
+)
+def test_a_hazard_is_not_fixed_by_an_entrypoint_that_nobody_can_follow(history: History, unknown: str) -> None:
+    base = history.state({"compose.yml": SCRIPT.format("exec $$@")})
+    answer = history.review(base, history.state({"compose.yml": SCRIPT.format(unknown)}), "--format", "json")
+    assert PAIR not in {finding["rule"] for finding in answer.json["fixed"]}
+    pairs = {pair["before"]["rule"]: pair for pair in answer.json["changed"]}
+    assert (pairs[PAIR]["before"]["status"], pairs[PAIR]["after"]["status"]) == ("active", "unknown")
+    assert "### Improved" not in answer.json["summary"]
+    assert violations("review", answer.json) == []
+
+
+@pytest.mark.parametrize("content", ["\0", "# " + "x" * 2**21])
+def test_a_hazard_is_not_fixed_by_a_file_that_cannot_be_read(history: History, content: str) -> None:
+    base = history.state({"stack.yml": CORRUPT})
+    answer = history.review(base, history.state({"stack.yml": CORRUPT + content}), "--format", "json")
+    assert answer.json["fixed"] == []
+    assert PAIR in {pair["after"]["rule"] for pair in answer.json["changed"]}
+
+
+def test_a_hazard_is_fixed_by_another_program(history: History) -> None:
+    base = history.state({"compose.yml": SCRIPT.format("exec $$@")})
+    head = history.state({"compose.yml": SCRIPT.format("exec nginx")})
+    assert PAIR in {finding["rule"] for finding in history.review(base, head, "--format", "json").json["fixed"]}
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    [
+        'ignore: ["**"]',
+        'composes: ["nothing/**"]',
+        'images: {"vllm/vllm-openai:v0.25.1": {release: "0.25.1", contains: ["vllm#48375"]}}',
+    ],
+)
+def test_a_change_does_not_choose_what_it_is_judged_by(history: History, configuration: str) -> None:
+    base = history.state({})
+    head = history.state({"compose.yml": CORRUPT, ".github/seamguard.yml": configuration})
+    answer = history.review(base, head, "--format", "json")
+    assert (answer.json["conclusion"], answer.status) == ("failure", 1)
 
 
 # What cannot be asked -------------------------------------------------------------------------------------------------

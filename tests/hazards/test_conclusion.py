@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.hazards.conclusion import at_least, compare, conclusion, worsened
+from bot.hazards.conclusion import at_least, compare, conclusion, improved, worse, worsened
 from bot.hazards.model import Finding, Level, Status, World
 
 
@@ -62,10 +62,34 @@ def test_another_status_or_level_is_a_change_and_never_a_fix(before: Finding, af
     assert worsened(before, after) is worse
 
 
-def test_a_file_that_cannot_be_resolved_any_more_fixes_nothing() -> None:
-    found = compare([made()], [], unresolved={"a.yml"})
-    assert found.fixed == ()
-    assert found.lost == (made(),)
+@pytest.mark.parametrize(
+    ("before", "level"),
+    [
+        (made(), "notice"),
+        (made("reachable", "warning"), "notice"),
+        (made("mitigated", "folded"), "notice"),
+    ],
+)
+def test_what_cannot_be_resolved_any_more_is_undecided_and_not_fixed(before: Finding, level: Level) -> None:
+    found = compare([before, made(cause="other")], [], is_lost=lambda finding: finding.cause == "")
+    assert [finding.cause for finding in found.fixed] == ["other"]
+    ((_, after),) = found.changed
+    assert (after.identity, after.status, after.level) == (before.identity, "unknown", level)
+    assert after.missing
+    assert not improved(before, after)
+    assert conclusion(found) == "success"
+
+
+def test_what_was_undecided_stays_so_when_it_cannot_be_resolved_any_more() -> None:
+    before = made("unknown", "notice")
+    assert compare([before], [], is_lost=lambda _: True).unchanged[0].identity == before.identity
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_of_one_identity_the_worse_status_counts_before_the_level(swap: bool) -> None:
+    reachable, active = made("reachable", "error"), made("active", "warning")
+    assert worse(*((active, reachable) if swap else (reachable, active))) is active
+    assert worse(made(level="warning"), made()).level == "error"
 
 
 @pytest.mark.parametrize(

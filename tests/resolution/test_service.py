@@ -234,10 +234,19 @@ def test_on_several_cards_only_what_all_share_is_known() -> None:
     assert {engine.properties["cudagraph_mode_effective"].value for engine in world.on_card.values()} == {"NONE"}
 
 
-def test_the_later_file_is_where_a_service_of_several_files_stands() -> None:
+def test_the_first_file_is_where_a_service_of_several_files_stands() -> None:
     files = {"a.yml": engine("command: [--model, a]"), "b.yml": "services:\n  engine:\n    command: [--model, b]\n"}
     service = resolve_service(repository(files), ("a.yml", "b.yml"), "engine")
-    assert service.path == "b.yml"
+    assert service.path == "a.yml"
     (world,) = service.worlds
     assert world.outcome is not None
     assert [word.text for word in world.outcome.argv or ()][-2:] == ["--model", "b"]
+
+
+def test_a_way_that_cannot_be_followed_is_a_world_of_its_own() -> None:
+    script = "if grep -q x /y; then eval $$(cat /x); fi; exec vllm serve m"
+    worlds = resolved(engine(f"entrypoint: [bash, -c, '{script}']")).worlds
+    assert [(world.kind, world.resolved, bool(world.unresolved)) for world in worlds] == [
+        ("vllm", True, False),
+        (None, False, True),
+    ]

@@ -57,8 +57,8 @@ def test_what_got_worse_is_left_to_its_comment() -> None:
 def test_a_row_names_the_variable_or_the_flag_that_it_is_about() -> None:
     wrong = BASE + "      - --no-such-flag=3\n    environment: [VLLM_OF_NOBODY=1]\n"
     text = summary(_review(BASE, wrong))
-    assert "| The pinned release has no such flag: `--no-such-flag=3` |" in text
-    assert "| A setting has no effect in this release: `VLLM_OF_NOBODY=1` |" in text
+    assert "| The pinned release has no such flag: `--no-such-flag` |" in text
+    assert "| A setting has no effect in this release: `VLLM_OF_NOBODY` |" in text
 
 
 def test_what_follows_from_a_changed_line_is_mentioned() -> None:

@@ -34,12 +34,7 @@ def _found(script: str, environment: list[str] | None = None, header: str = "") 
         pytest.param("case $$A in ''|*[!0-9]*) exit 2;; esac", None, id="anything but digits"),
         pytest.param('[ -n "$$A" ] && X=1', ["1"], id="-n"),
         pytest.param('[ -z "$$A" ] && X=1', ["1"], id="-z"),
-        pytest.param(
-            'if [ "$$A" ]; then X=1; fi',
-            ["1"],
-            id="bare",
-            marks=pytest.mark.xfail(strict=True, reason="a test of one word is not seen as a test for presence"),
-        ),
+        pytest.param('if [ "$$A" ]; then X=1; fi', ["1"], id="bare"),
     ],
 )
 def test_values_that_the_script_compares_with(test: str, values: list[str] | None) -> None:

@@ -1,0 +1,88 @@
+"""What a stranger wrote in a file, in the Markdown of a comment and of a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from bot.audit import audit
+from bot.catalog import read_catalog
+from bot.compose import Documents
+from bot.hazards import Finding, load_rules
+from bot.provenance import Reason
+from bot.resolution import Repository
+from bot.review import FileDiff, Review, review, summary
+from bot.review.comments import body
+from bot.tree import MemoryTree
+
+EVIL = "@evil <img src=x> [l](http://x) **b** | `c` #1 ![i](http://y)"
+PATH = f"{EVIL.replace('/', '')}.yml"
+COMPOSE = """\
+services:
+  engine:
+    image: "vllm/vllm-openai:v0.25.1"
+    environment: ["VLLM_X<b>=@evil|`c`", "VLLM_@evil=1"]
+    command:
+      - --model=/models/<b>@evil
+      - "--nope=@evil <img src=x> | `c`"
+      - "--@evil|<b>"
+      - "--dtype=@evil <b> **b** http://x"
+"""
+
+
+def _review(path: str = PATH, text: str = COMPOSE) -> Review:
+    tree = MemoryTree({path: text, "registry.yml": f"'{EVIL}': {{compose: {path!r}}}"})
+    empty = MemoryTree({})
+    rules = load_rules()
+    before, after = (audit(Repository(side, read_catalog(side), Documents(side)), rules) for side in (empty, tree))
+    lines = frozenset(range(1, 20))
+    return review(before, after, {path: FileDiff(lines, lines)}, {})
+
+
+def _tokens(markdown: str) -> Iterator[Token]:
+    for token in MarkdownIt("commonmark").enable("table").parse(markdown):
+        yield token
+        yield from token.children or ()
+
+
+def _assert_harmless(markdown: str, html: tuple[str, ...] = ()) -> None:
+    for token in _tokens(markdown):
+        assert token.type not in ("link_open", "image", "html_inline"), token.content
+        if token.type == "html_block":
+            assert token.content.startswith(html), token.content
+        if token.type == "text":
+            assert not {"@", "#", "<", "|"} & set(token.content), token.content
+
+
+def test_a_strangers_words_are_code_in_every_comment() -> None:
+    outcome = _review()
+    assert {"unknown-flag", "flag-without-effect"} <= {comment.finding.rule for comment in outcome.comments}
+    for comment in outcome.comments:
+        assert "@evil" in comment.body
+        _assert_harmless(comment.body)
+
+
+def test_a_strangers_words_are_code_in_the_summary() -> None:
+    text = summary(_review())
+    assert text.count("@evil") > 3
+    _assert_harmless(text, ("<details>", "</details>"))
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert rows
+    assert {len(line.replace("\\|", "").split("|")) for line in rows} == {6}
+
+
+@pytest.mark.parametrize("field", ["missing", "chain", "symbols", "world"])
+def test_a_strangers_words_are_code_in_every_part(field: str) -> None:
+    found = _review().comments[0].finding
+    assert isinstance(found, Finding)
+    changes = {
+        "missing": replace(found, missing=(EVIL, f"whether {EVIL}")),
+        "chain": replace(found, chain=(Reason("shell", EVIL, 3, EVIL), Reason("assumption", "", None, EVIL))),
+        "symbols": replace(found, world=replace(found.world, symbols={EVIL: EVIL})),
+        "world": replace(found, world=replace(found.world, environment={"X": EVIL})),
+    }
+    _assert_harmless(body(changes[field]))
