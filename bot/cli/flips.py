@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from bot.audit.discovery import Unit, discover
 from bot.catalog.model import ImageDeclaration
@@ -18,7 +16,7 @@ from bot.cli.failure import Failure
 from bot.cli.opening import opened
 from bot.cli.options import format_option, rev_option
 from bot.cli.progress import progress
-from bot.cli.text import console
+from bot.cli.terminal import Terminal
 from bot.compose import load_project
 from bot.engine import Engine, Property, source_link
 from bot.engine.facts import UnknownReleaseError, load
@@ -54,9 +52,9 @@ def flips_command(old: str, new: str, folder: Path, rev: str | None, output: str
             advance(unit.path, len(units))
             found += list(_unit(repository, unit, old, new))
     if output == "json":
-        click.echo(json.dumps(flips_json(old, new, found), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(flips_json(old, new, found), indent=2))
     else:
-        _print(console(), found, old, new)
+        _print(Terminal(), found, old, new)
 
 
 def _release(name: str) -> str:
@@ -133,21 +131,21 @@ def _service_json(item: ServiceFlips) -> dict[str, Any]:
     }
 
 
-def _print(out: Console, found: list[ServiceFlips], old: str, new: str) -> None:
+def _print(out: Terminal, found: list[ServiceFlips], old: str, new: str) -> None:
     for item in found:
-        out.print(Text(f"{item.path}: {item.service}", style="bold"))
+        out.line((f"{item.path}: {item.service}", "bold"))
         for flip in item.flips.properties:
-            out.print(f"  {flip.name}: {_word(flip.before)} → {_word(flip.after)}")
+            out.line(f"  {flip.name}: {_word(flip.before)} → {_word(flip.after)}")
             for release, reasons in zip((old, new), flip.places, strict=True):
                 for reason in reasons:
-                    out.print(Text(f"    {_place(release, reason)}", style="dim"))
+                    out.line((f"    {_place(release, reason)}", "dim"))
         for reread in item.flips.reread:
-            out.print(f"  {reread.setting} is read as {reread.before!r} in {old}, as {reread.after!r} in {new}")
+            out.line(f"  {reread.setting} is read as {reread.before!r} in {old}, as {reread.after!r} in {new}")
         for error in item.flips.refused:
-            out.print(f"  {new} refuses {error.argument}: {error.message}")
+            out.line(f"  {new} refuses {error.argument}: {error.message}")
         for lost in item.flips.lost:
-            out.print(f"  {lost.argument}: {lost.message}")
-    out.print(
+            out.line(f"  {lost.argument}: {lost.message}")
+    out.line(
         f"{len(found)} services change between {old} and {new}" if found else f"nothing changes from {old} to {new}"
     )
 
