@@ -290,11 +290,15 @@ def _written(occurrence: Occurrence) -> tuple[tuple[Reason, ...], str]:
     token, values = occurrence.token, occurrence.values
     if not values or values[0].written == token.written:
         return token.because, token.written
+    if token.said is not None and len(values) == 1 and token.said[0] is values[0]:
+        return token.said[1:]
     because, argument = token.because, token.written
     for value in values:
         argument = f"{argument} {value.written}"
         if value.because and value.because != because:
             because = (*because, *(reason for reason in value.because if reason not in because))
+    if len(values) == 1:
+        token.said = (values[0], because, argument)
     return because, argument
 
 

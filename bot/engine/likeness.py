@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from bot.engine.facts import Facts, Flag
 from bot.engine.options import OptionTable, option_table
-from bot.engine.rewriting import Rewritten, rewrite
+from bot.engine.rewriting import MAX_WORDS as MAX_ARGV
+from bot.engine.rewriting import Rewritten, Token, rewrite, tokens_of
 from bot.engine.settings import READ_BY_ENGINE, SPECULATION
 from bot.provenance import Word
 
@@ -38,8 +39,10 @@ class Question:
     answers: dict[Hashable, CommandLine] = field(default_factory=dict)
     _rewritten: dict[Hashable, Rewritten] = field(default_factory=dict)
     _own: bool = False
+    _tokens: list[Token] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._tokens = tokens_of(self.argv[:MAX_ARGV])
         self._own = any("--config" in word.text for word in self.argv)
 
     def rewritten(self, facts: Facts) -> Rewritten:
@@ -47,7 +50,7 @@ class Question:
         key = (facts.version, id(facts)) if self._own else of(facts).rules
         found = self._rewritten.get(key)
         if found is None:
-            found = self._rewritten[key] = rewrite(self.argv, facts, self.files, self.all_files)
+            found = self._rewritten[key] = rewrite(self.argv, self._tokens, facts, self.files, self.all_files)
         return found
 
     def likeness(self, facts: Facts, rewritten: Rewritten) -> Hashable:

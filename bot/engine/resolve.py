@@ -52,8 +52,20 @@ def resolve(launch: Launch, *, all_files: bool = False) -> Engine:
     release = launch.pin.release
     if release is not None and facts_of.is_known(release):
         return in_release(launch, facts_of.load(release), all_files=all_files)
-    known = facts_of.releases()
-    return agree(launch.pin, [in_release(launch, facts_of.load(name), all_files=all_files) for name in known])
+    return agree(launch.pin, _in_all_releases(launch, all_files=all_files))
+
+
+def _in_all_releases(launch: Launch, *, all_files: bool) -> list[Engine]:
+    """The engine in each release that has facts, oldest first.
+
+    Only what the newest refuses can be refused by all, so where it refuses nothing, the others' configurations are
+    not asked what they refuse.
+    """
+    found: list[Engine] = []
+    for name in reversed(facts_of.releases()):
+        checked = not found or bool(found[0].errors)
+        found.append(in_release(launch, facts_of.load(name), all_files=all_files, checked=checked))
+    return found[::-1]
 
 
 def source_link(release: str, path: str, line: int | None) -> str:
@@ -62,8 +74,8 @@ def source_link(release: str, path: str, line: int | None) -> str:
     return link if line else link.partition("#")[0]
 
 
-def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engine:
-    """The engine that a launch means in one release."""
+def in_release(launch: Launch, facts: Facts, *, all_files: bool = False, checked: bool = True) -> Engine:
+    """The engine that a launch means in one release; `checked` says to look for what its configuration refuses."""
     line = parse(launch.argv, facts, launch.files, all_files=all_files)
     if line.errors:
         line = replace(line, settings={**line.settings, **_refused(line, facts)})
@@ -73,7 +85,7 @@ def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engi
     properties = {name: context[name] for name in PROPERTIES}
     for doubt in doubts(line.open, facts):
         properties = {name: doubt.shake(name, found) for name, found in properties.items()}
-    errors = line.errors if line.errors else conflicts(context)
+    errors = line.errors or (conflicts(context) if checked else ())
     return Engine(
         pin=launch.pin,
         releases=(facts.version,),

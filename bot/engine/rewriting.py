@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.engine.configfile import ConfigFileError, read_config_file
 from bot.engine.conversion import MAX_DEPTH, human_integer, read_json
@@ -43,7 +43,8 @@ class Token:
     """A word as argparse sees it.
 
     `written` is the argument as the user wrote it. `group` is set for the JSON that dotted keys were gathered into:
-    then `value` is what that JSON says. `open` marks a place where any number of words may stand.
+    then `value` is what that JSON says. `open` marks a place where any number of words may stand. `said` keeps what
+    the word says together with the value behind it: the same in all releases, and not cheap to put together.
     """
 
     text: str
@@ -53,6 +54,7 @@ class Token:
     open: bool = False
     value: object = None
     group: tuple[Leaf, ...] = ()
+    said: tuple[Token, tuple[Reason, ...], str] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(slots=True)
@@ -95,10 +97,14 @@ def _all_unknown(word: Word) -> bool:
     return bool(word.symbols) and word.text.startswith("${")
 
 
-def rewrite(argv: Sequence[Word], facts: Facts, files: Mapping[str, str], all_files: bool) -> Rewritten:
-    """The words that argparse gets, the subcommand left out."""
+def rewrite(
+    argv: Sequence[Word], tokens: list[Token], facts: Facts, files: Mapping[str, str], all_files: bool
+) -> Rewritten:
+    """The words that argparse gets, the subcommand left out.
+
+    `tokens` are those of the first `MAX_WORDS` arguments; every release gets the same, and none changes them.
+    """
     done = Rewritten([], [], [])
-    tokens = tokens_of(argv[:MAX_WORDS])
     serve = bool(tokens) and tokens[0].text == "serve"
     rules = facts.rules
     try:

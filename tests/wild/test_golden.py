@@ -45,4 +45,5 @@ def test_most_engines_resolve() -> None:
     resolved = [service for service in services if service.get("known")]
     known, unknown = (sum(service[which] for service in resolved) for which in ("known", "unknown"))
     assert len(resolved) >= 75
-    assert known >= 0.65 * (known + unknown)  # most of these pins name no release, and defaults differ between releases
+    # Most of these pins name no release, and many defaults differ between releases.
+    assert known >= 0.65 * (known + unknown)
