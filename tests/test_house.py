@@ -16,18 +16,17 @@ GROUND = {"printable", "provenance", "references", "rules", "tree"}
 
 BELOW: dict[str, set[str]] = {
     "markdown": set(),
-    "comments": set(),
     "compose": set(),
     "shell": set(),
     "engine": set(),
     "repositories": set(),
     "sandbox": {"repositories"},
     "learn": {"engine"},
-    "worlds": {"comments", "compose", "shell"},
-    "catalog": {"comments", "compose", "shell", "engine"},
+    "worlds": {"compose", "shell"},
+    "catalog": {"compose", "shell", "engine"},
     "hazards": {"markdown", "engine"},
     "resolution": {"compose", "shell", "worlds", "engine", "catalog"},
-    "audit": {"comments", "compose", "shell", "worlds", "engine", "catalog", "hazards", "resolution"},
+    "audit": {"compose", "shell", "worlds", "engine", "catalog", "hazards", "resolution"},
     "review": {"markdown", "compose", "engine", "hazards", "resolution", "audit"},
 }
 """For each room those that it may import besides."""
