@@ -18,7 +18,7 @@ from bot.provenance import Reason
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
 from bot.tree import UnreadableFile
-from bot.worlds.comments import Offer
+from bot.worlds.comments import Offer, comments
 
 _PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _AROUND = 3
@@ -148,7 +148,7 @@ def _with_mitigations(
     near = min(offers, key=lambda offer: abs(offer.position.line - seam.position.line))
     ends = _ended_by(repository, unit, service, rules, near) & standing if standing else set()
     about = [
-        (offer, rule) for offer in offers for rule in sorted(ends) if _speaks_of(service, offer, rules.named[rule])
+        (offer, rule) for offer in offers for rule in sorted(ends) if _speaks_of(repository, offer, rules.named[rule])
     ]
     quoted = about[0][0] if about else near
     reason = Reason("compose", quoted.position.path, quoted.position.line, f"# {quoted.text}")
@@ -167,17 +167,17 @@ def _ended_by(repository: Repository, unit: Unit, service: ResolvedService, rule
     return set(rules.named) - still
 
 
-def _speaks_of(service: ResolvedService, offer: Offer, rule: Rule) -> bool:
+def _speaks_of(repository: Repository, offer: Offer, rule: Rule) -> bool:
     """Whether the comment around an offer names a rule's hazard: the lines of comment above and below it."""
-    comments = dict(service.header.comments)
-    line = offer.position.line
+    path, line = offer.position.path, offer.position.line
+    lines = {position.line: text for position, text in comments(path, _text(repository, path)).items()}
     around = [line]
     for step in (-1, 1):
         at = line + step
-        while at in comments and abs(at - line) <= _AROUND:
+        while at in lines and abs(at - line) <= _AROUND:
             around.append(at)
             at += step
-    return rule.is_named_in(" ".join(comments.get(at, offer.text) for at in sorted(around)))
+    return rule.is_named_in(" ".join(lines.get(at, offer.text) for at in sorted(around)))
 
 
 def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules) -> Iterable[Finding]:

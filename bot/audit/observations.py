@@ -95,7 +95,8 @@ def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineErr
         "comment": offer.text if offer else "",
         **_incomplete(service),
     }
-    return Observation("engine-error", f"{error.kind}:{_flag(error.argument)}", _place(service, error.because), error.because, fields)
+    cause = f"{error.kind}:{_flag(error.argument)}"
+    return Observation("engine-error", cause, _place(service, error.because), error.because, fields)
 
 
 def _flag(argument: str) -> str:

@@ -14,7 +14,6 @@ MAX_VALUE = 4000
 MAX_LINE = 500
 """Characters of a comment in which a command is looked for."""
 
-_COMMENT = re.compile(r"(?<=\s)#+(.*)$")
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9]*(?:[ _-][A-Za-z0-9]+){0,3})\s*:(?:\s+(\S.*))?")
 _RULE = re.compile(r"[-=*_~#─═]{3,}")
 _RUN = re.compile(
@@ -24,30 +23,18 @@ _RUN = re.compile(
 
 
 def read_header(text: str, path: str) -> Header:
-    """The keys of the leading comments, and all comments.
+    """The keys of the leading comments, and the slug that they run.
 
     A value goes on over the following lines that are indented deeper than its key. Of equal keys the first counts.
     """
     values: dict[str, tuple[str, Position]] = {}
-    lines = text.split("\n")
-    leading = list(_leading(lines))
+    leading = list(_leading(text.split("\n")))
     for key, value, line in _entries(leading):
         values.setdefault(key.lower(), (value, Position(path, line)))
     run = (comment[:MAX_LINE] for _, comment in leading if ".sh" in comment)
     slugs = {match.removesuffix(".") for comment in run for match in _RUN.findall(comment)}
     slugs = {slug for slug in slugs if not slug.endswith((".yml", ".yaml", ".sh", ".py"))}
-    return Header(values, tuple(_comments(lines)), slugs.pop() if len(slugs) == 1 else None)
-
-
-def _comments(lines: list[str]) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(lines, 1):
-        if "#" not in line:
-            continue
-        whole = line.lstrip()
-        if whole[0] == "#":
-            yield number, whole.strip("# \t\r")
-        elif match := _COMMENT.search(line):
-            yield number, match[1].strip()
+    return Header(values, slugs.pop() if len(slugs) == 1 else None)
 
 
 def _leading(lines: list[str]) -> Iterator[tuple[int, str]]:

@@ -85,12 +85,10 @@ class Patch:
 class Header:
     """What the leading comments of a compose declare (`# Engine-profile: vllm-stable`), key in lower case.
 
-    `comments` are all comments of the file, leading or not, with their lines. `slug` is the repository's name for
-    the compose, where the leading comments run exactly one.
+    `slug` is the repository's name for the compose, where the leading comments run exactly one.
     """
 
     values: Mapping[str, tuple[str, Position]]
-    comments: tuple[tuple[int, str], ...] = ()
     slug: str | None = None
 
     def get(self, key: str) -> str | None:

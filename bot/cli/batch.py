@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from bot.cli.machine import json_line
+from bot.cli.request import BadRequest
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
-
-
-class BadRequest(Exception):
-    """A request that cannot be answered; the message says what is wrong with it and what to do."""
 
 
 def answers(lines: Iterable[str], answer: Answer) -> Iterator[str]:

@@ -9,11 +9,12 @@ from typing import IO, Any
 import click
 
 from bot.cli import inspect_compose, inspect_engine, inspect_hazards, inspect_shell
-from bot.cli.batch import Answer, BadRequest, answers
+from bot.cli.batch import Answer, answers
 from bot.cli.failure import Failure
 from bot.cli.machine import print_json
 from bot.cli.opening import locate
 from bot.cli.options import batch_option, env_option, required
+from bot.cli.request import BadRequest
 from bot.compose import Documents, load_project
 from bot.repositories import DirectoryTree
 

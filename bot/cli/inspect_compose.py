@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bot.cli.request import BadRequest, text, texts, words
 from bot.compose import Documents, Project, load_project
 from bot.tree import MemoryTree
 
@@ -17,12 +18,14 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     stand for `--profile` and `--env-file`, or come from `args`, a command line. `root` is the absolute path of
     the project directory: paths begin with it. Without one they begin at `/`.
     """
+    if "files" not in request:
+        raise BadRequest("the request has no `files`")
     options = _Options(request)
-    documents = Documents(MemoryTree(dict(request["files"])), options.root)
+    documents = Documents(MemoryTree(texts(request, "files")), options.root)
     project = load_project(
         documents,
         options.main,
-        dict(request.get("env") or {}),
+        texts(request, "env"),
         profiles=options.profiles,
         env_files=options.env_files,
         directory=options.directory,
@@ -45,13 +48,13 @@ class _Options:
     """What a request asks for, by its keys or by its `args`."""
 
     def __init__(self, request: Mapping[str, Any]) -> None:
-        self.main: list[str] = [str(path) for path in request.get("main") or ()]
-        self.profiles: list[str] | None = list(request["profiles"]) if request.get("profiles") else None
-        self.env_files: list[str] = list(request.get("env_files") or ())
-        self.directory: str | None = request.get("directory")
-        self.root = str(request.get("root") or "").rstrip("/")
+        self.main = list(words(request, "main"))
+        self.profiles: list[str] | None = list(words(request, "profiles")) or None
+        self.env_files = list(words(request, "env_files"))
+        self.directory = text(request, "directory")
+        self.root = (text(request, "root") or "").rstrip("/")
         if "main" not in request:
-            self._read(list(request.get("args") or ()))
+            self._read(words(request, "args"))
 
     def _read(self, args: Sequence[str]) -> None:
         rest = iter(args)

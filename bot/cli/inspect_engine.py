@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bot.cli.batch import BadRequest
-from bot.engine.model import Engine, Launch, Model, Pin, Property
+from bot.cli.request import BadRequest, text, texts, words
+from bot.engine.contract import engine_error_json, property_json
+from bot.engine.model import Engine, Launch, Model, Pin
 from bot.engine.models import traits
 from bot.engine.resolve import resolve
-from bot.provenance import Reason, Word
+from bot.provenance import Word
 
 MODEL_KINDS: Mapping[str, tuple[bool, bool]] = {
     "dense": (False, False),
@@ -22,17 +23,17 @@ MODEL_KINDS: Mapping[str, tuple[bool, bool]] = {
 
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """The contract of `inspect engine`. Raises `BadRequest` for a request that asks nothing sensible."""
-    release = _text(request, "release")
+    release = text(request, "release")
     engine = resolve(
         Launch(
-            argv=tuple(Word(word) for word in _words(request)),
-            environment={name: Word(value) for name, value in _texts(request, "env").items()},
+            argv=tuple(Word(word) for word in _argv(request)),
+            environment={name: Word(value) for name, value in texts(request, "env").items()},
             pin=Pin(
                 image=f"vLLM {release}" if release else "", release=release, why="" if release else "none is given"
             ),
-            model=_model(_text(request, "model_kind"), _text(request, "architecture")),
+            model=_model(text(request, "model_kind"), text(request, "architecture")),
             sm=_sm(request.get("sm")),
-            files=_texts(request, "files"),
+            files=texts(request, "files"),
         ),
         all_files="files" in request,
     )
@@ -45,25 +46,13 @@ def as_json(engine: Engine) -> dict[str, Any]:
         "release": engine.pin.release,
         "releases": list(engine.releases),
         "parsed": _plain(engine.parsed),
-        "properties": {name: property_as_json(found) for name, found in engine.properties.items()},
-        "errors": [
-            {"kind": error.kind, "argument": error.argument, "message": error.message} for error in engine.errors
-        ],
+        "properties": {name: property_json(found) for name, found in engine.properties.items()},
+        "errors": [engine_error_json(error) for error in engine.errors],
         "ineffective": [
             {"kind": item.kind, "argument": item.argument, "setting": item.setting, "message": item.message}
             for item in engine.ineffective
         ],
     }
-
-
-def property_as_json(found: Property) -> dict[str, Any]:
-    """A property as the `resolve` contract has it: an unknown one has no value."""
-    value = {"value": found.value} if found.known else {}
-    return {**value, "certainty": found.certainty, "because": [_reason(reason) for reason in found.because]}
-
-
-def _reason(reason: Reason) -> dict[str, Any]:
-    return {"kind": reason.kind, "path": reason.path, "line": reason.line, "text": reason.text}
 
 
 def _plain(value: object) -> Any:
@@ -91,25 +80,10 @@ def _model(kind: str | None, architecture: str | None) -> Model:
     return Model(None if hybrid and recurrent == "none" else recurrent, moe, architecture, hybrid=hybrid)
 
 
-def _text(request: Mapping[str, Any], key: str) -> str | None:
-    value = request.get(key)
-    if value is None or isinstance(value, str):
-        return value
-    raise BadRequest(f"{key} is a text, not {type(value).__name__}")
-
-
-def _texts(request: Mapping[str, Any], key: str) -> dict[str, str]:
-    value = request.get(key) or {}
-    if not isinstance(value, Mapping) or not all(isinstance(text, str) for pair in value.items() for text in pair):
-        raise BadRequest(f"{key} maps names to texts")
-    return dict(value)
-
-
-def _words(request: Mapping[str, Any]) -> list[str]:
-    argv = request.get("argv")
-    if not isinstance(argv, list) or not all(isinstance(word, str) for word in argv):
-        raise BadRequest("argv is a list of words, beginning with serve")
-    return argv
+def _argv(request: Mapping[str, Any]) -> list[str]:
+    if "argv" not in request:
+        raise BadRequest("the request has no `argv`, a list of words that begins with serve")
+    return words(request, "argv")
 
 
 def _sm(value: object) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from bot.cli.batch import BadRequest
+from bot.cli.request import BadRequest
 from bot.engine.model import PROPERTIES, Certainty, Pin, Property, Value
 from bot.hazards.evaluation import evaluate
 from bot.hazards.loader import load_rules
@@ -37,7 +37,7 @@ STOCK_REPOSITORY = "vllm/vllm-openai"
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """The findings on the service that a request describes, as `audit` gives them. Raises `BadRequest`."""
     findings = evaluate(load_rules(), subject_of(request))
-    return {"id": request.get("id"), "findings": [finding_json(finding) for finding in findings]}
+    return {"findings": [finding_json(finding) for finding in findings]}
 
 
 def subject_of(request: Mapping[str, Any]) -> Subject:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.cli.request import needed_text, texts, words
 from bot.provenance import Reason, Word
 from bot.shell import run
 from bot.shell.model import Outcome, Process, SourceFile, Unresolved
@@ -38,25 +39,22 @@ class Folder:
 
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """Answers one request: `script` is run as `bash entrypoint.sh ARGS` in a folder that holds `files`."""
-    script = str(request["script"])
+    script = needed_text(request, "script")
     files = {
         posixpath.normpath(posixpath.join(FOLDER, name)): SourceFile(name, text)
-        for name, text in {SCRIPT: script, **(request.get("files") or {})}.items()
+        for name, text in {SCRIPT: script, **texts(request, "files")}.items()
     }
-    argv = ["bash", SCRIPT, *(request.get("args") or [])]
-    environment = {name: _word(str(text), name) for name, text in (request.get("env") or {}).items()}
-    process = Process(tuple(_word(str(one), "command") for one in argv), environment, FOLDER, closed=True)
-    result = run(process, Folder(files), symbols=request.get("symbols") or {})
+    argv = ["bash", SCRIPT, *words(request, "args")]
+    environment = {name: _word(text, name) for name, text in texts(request, "env").items()}
+    process = Process(tuple(_word(one, "command") for one in argv), environment, FOLDER, closed=True)
+    result = run(process, Folder(files), symbols=texts(request, "symbols"))
     unresolved = [_unresolved(one) for one in result.unresolved]
     outcomes = []
     for outcome in result.outcomes:
         outcome = _without_folder(outcome)
         outcomes.append(_outcome(outcome))
         unresolved.extend(_unknown_words(outcome))
-    told: dict[str, Any] = {"outcomes": outcomes, "unresolved": unresolved}
-    if "id" in request:
-        told["id"] = request["id"]
-    return told
+    return {"outcomes": outcomes, "unresolved": unresolved}
 
 
 def _word(text: str, what: str) -> Word:

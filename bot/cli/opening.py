@@ -19,10 +19,10 @@ def opened(folder: Path, revision: str | None, cache: BlobCache | None = None) -
     """A state of the repository in `folder`: its working tree, or a revision without a checkout."""
     if not folder.is_dir():
         raise Failure(f"{folder}: no such folder; name the repository with --repo DIR")
-    if revision is None:
-        yield repository(DirectoryTree(folder))
-        return
     try:
+        if revision is None:
+            yield repository(DirectoryTree(folder))
+            return
         with RevisionTree(folder, revision, cache) as tree:
             yield repository(tree)
     except RepositoryError as error:

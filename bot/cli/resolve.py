@@ -8,11 +8,12 @@ from typing import IO, Any
 
 import click
 
-from bot.cli.batch import BadRequest, answers
+from bot.cli.batch import answers
 from bot.cli.failure import Failure
 from bot.cli.machine import print_json
 from bot.cli.opening import locate, opened
 from bot.cli.options import batch_option, env_option, format_option, repo_option, required, rev_option, symbol_option
+from bot.cli.request import BadRequest, needed_text, text, texts
 from bot.compose import load_project
 from bot.hazards import load_rules
 from bot.repositories import BlobCache
@@ -54,9 +55,9 @@ def resolve_command(
     if output == "json":
         print_json(answer)
     else:
-        from bot.cli import text
+        from bot.cli.text import print_resolution
 
-        text.print_resolution(path, resolved, answer["errors"])
+        print_resolution(path, resolved, answer["errors"])
     if answer["errors"] and not resolved:
         raise SystemExit(2)
 
@@ -102,17 +103,15 @@ class _Opened:
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """One request of the batch contract."""
-        file = _text(request, "file")
-        if file is None:
-            raise BadRequest("the request has no `file`")
-        repo, env, symbols = _text(request, "repo"), _assignments(request, "env"), _assignments(request, "symbols")
-        worlds = _text(request, "worlds") or "default"
+        file = needed_text(request, "file")
+        repo, env, symbols = text(request, "repo"), texts(request, "env"), texts(request, "symbols")
+        worlds = text(request, "worlds") or "default"
         if worlds not in ("default", "all"):
             raise BadRequest(f"`worlds` is {worlds!r}; it can be default or all")
         try:
             root, path = locate(file, Path(repo) if repo else None)
-            repository = self._open(root, _text(request, "rev"))
-            resolved = _resolve(repository, path, _text(request, "service"), env, symbols, worlds)
+            repository = self._open(root, text(request, "rev"))
+            resolved = _resolve(repository, path, text(request, "service"), env, symbols, worlds)
         except Failure as failure:
             raise BadRequest(str(failure)) from failure
         return _json(repository, path, resolved, env)
@@ -124,17 +123,3 @@ class _Opened:
             self._states[key] = (context, context.__enter__())
         repository: Repository = self._states[key][1]
         return repository
-
-
-def _text(request: Mapping[str, Any], key: str) -> str | None:
-    value = request.get(key)
-    if value is None or isinstance(value, str):
-        return value
-    raise BadRequest("the request has no `file`" if key == "file" else f"`{key}` is not a text")
-
-
-def _assignments(request: Mapping[str, Any], key: str) -> dict[str, str]:
-    value = request.get(key) or {}
-    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-        raise BadRequest(f'`{key}` is not an object of texts, such as {{"NAME": "value"}}')
-    return value

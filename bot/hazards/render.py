@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from bot.engine.model import Property
+from bot.engine.contract import property_json, reason_json
 from bot.hazards.model import Finding
-from bot.provenance import Reason
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
@@ -39,14 +37,3 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 
 def _shown(level: str) -> str:
     return "notice" if level == "folded" else level
-
-
-def property_json(found: Property) -> Mapping[str, Any]:
-    """A property as `resolve` gives it: without `value` when it is unknown."""
-    value = {"value": found.value} if found.known else {}
-    return {**value, "certainty": found.certainty, "because": [reason_json(reason) for reason in found.because]}
-
-
-def reason_json(reason: Reason) -> Mapping[str, Any]:
-    """One link of a chain."""
-    return {"kind": reason.kind, "path": reason.path, "line": reason.line, "text": reason.text}

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.compose import ComposeError
-from bot.engine import Property
-from bot.provenance import Reason, Word
+from bot.engine.contract import engine_error_json, property_json
+from bot.provenance import Word
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.shell import Step, Unresolved
@@ -31,17 +31,6 @@ def resolution_json(
 def error_json(error: ComposeError) -> dict[str, Any]:
     """A fault of a compose, in Docker Compose's words."""
     return {"message": error.message, "path": error.path, "line": error.line}
-
-
-def property_json(value: Property) -> dict[str, Any]:
-    """A property; `value` is absent when it is unknown."""
-    known = {"value": value.value} if value.known else {}
-    return {**known, "certainty": value.certainty, "because": [reason_json(reason) for reason in value.because]}
-
-
-def reason_json(reason: Reason) -> dict[str, Any]:
-    """One link of a chain."""
-    return {"kind": reason.kind, "path": reason.path, "line": reason.line, "text": reason.text}
 
 
 def _service(service: ResolvedService, base: Mapping[str, str]) -> dict[str, Any]:
@@ -70,11 +59,7 @@ def _world(world: EngineWorld, base: Mapping[str, str]) -> dict[str, Any]:
         "properties": {name: property_json(value) for name, value in world.engine.properties.items()}
         if world.engine
         else {},
-        "engine_errors": [
-            {"kind": error.kind, "argument": error.argument, "message": error.message} for error in world.engine.errors
-        ]
-        if world.engine
-        else [],
+        "engine_errors": [engine_error_json(error) for error in world.engine.errors] if world.engine else [],
         "unresolved": [_unresolved(item) for item in world.unresolved],
     }
     if argv is not None and not known:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 from bot.provenance import Position
 
@@ -25,24 +26,27 @@ class Offer:
 
 
 @lru_cache(maxsize=512)
-def comments(text: str) -> tuple[tuple[int, str], ...]:
-    """(line, text) of every comment, those inside an embedded script too. A `#` inside quotes may be taken for one:
-    what is read from a comment is only ever a candidate.
+def comments(path: str, text: str) -> Mapping[Position, str]:
+    """Every comment of a file, those inside an embedded script too. A `#` inside quotes may be taken for one: what is
+    read from a comment is only ever a candidate.
     """
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    found = {}
+    for number, line in enumerate(text.split("\n"), 1):
         if "#" in line and (match := _COMMENT.search(line)):
-            found.append((number, match[1].strip()))
-    return tuple(found)
+            found[Position(path, number)] = match[1].strip()
+    return MappingProxyType(found)
 
 
-def offers_in(comments: Mapping[Position, str]) -> Iterable[Offer]:
-    """Every `NAME=value` in comments, in their order; what only looks like one is a candidate too."""
-    for position, text in comments.items():
-        for match in _OFFER.finditer(text):
+@lru_cache(maxsize=512)
+def offers(path: str, text: str) -> tuple[Offer, ...]:
+    """Every `NAME=value` in the comments of a file, in their order; what only looks like one is a candidate too."""
+    found = []
+    for position, comment in comments(path, text).items():
+        for match in _OFFER.finditer(comment) if "=" in comment else ():
             value = match[2].strip("\"'").rstrip(".…:*")
             if value and not value.startswith("$"):
-                yield Offer(match[1], value, position, text)
+                found.append(Offer(match[1], value, position, comment))
+    return tuple(found)
 
 
 def says_who_sets(comment: str, name: str) -> bool:

@@ -9,7 +9,7 @@ from bot.compose import Service, VariableRead
 from bot.provenance import Position
 from bot.shell import Read, Run
 from bot.worlds.candidates import Candidates
-from bot.worlds.comments import Offer, comments, offers_in
+from bot.worlds.comments import Offer, comments, offers
 from bot.worlds.deployment import Deployment
 from bot.worlds.early import (
     EarlyInterpolation,
@@ -61,7 +61,7 @@ def toggles(deployment: Deployment, default: Realisation) -> frozenset[str]:
     run = default.run
     if run is None or not _sources_foreign_scripts(deployment, default):
         return frozenset()
-    offered = {offer.name for offer in offers_in(_documented(deployment))}
+    offered = {offer.name for offer in _offers(deployment)}
     families = {_family(name) for name in offered} - {""}
     behind = (read for read in run.reads if read.after_source and read.inherited and read.name not in run.writes)
     return frozenset(
@@ -89,10 +89,10 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
     unfolded = unfolding(deployment, default, inside)
     host = {read.name: read for read in reversed(_of_the_engine(service.reads))}
     carriers = _carriers(service)
-    offers = tuple(offers_in(_documented(deployment)))
-    dead = _dead(deployment, default, run, offers)
+    offered = _offers(deployment)
+    dead = _dead(deployment, default, run, offered)
     early = tuple(early_interpolations(service, inside, run, unfolded, _documented(deployment)))
-    finder = Candidates(host, carriers, offers)
+    finder = Candidates(host, carriers, offered)
     finder.from_script(run, carriers)
     if unfolded is not None:
         misread = {item.read.name for item in early}
@@ -102,7 +102,7 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
     finder.from_launchers(deployment.launched)
     deviations = tuple(finder.found.values())[:MAX_DEVIATIONS]
     seams = _seams(host, carriers, run, dead, deviations)
-    return Survey(seams, deviations, dead, early, offers, _needs(service, default.environment, early))
+    return Survey(seams, deviations, dead, early, offered, _needs(service, default.environment, early))
 
 
 def _of_the_engine(reads: Iterable[VariableRead]) -> tuple[VariableRead, ...]:
@@ -123,7 +123,7 @@ def _carriers(service: Service) -> dict[str, str]:
     return carriers
 
 
-def _dead(deployment: Deployment, default: Realisation, run: Run, offers: tuple[Offer, ...]) -> tuple[Read, ...]:
+def _dead(deployment: Deployment, default: Realisation, run: Run, offered: tuple[Offer, ...]) -> tuple[Read, ...]:
     """Container seams that no host value reaches: read before anything in the script could have set them.
 
     A variable that the script also sets is its own affair, unless a comment offers it.
@@ -132,7 +132,7 @@ def _dead(deployment: Deployment, default: Realisation, run: Run, offers: tuple[
     if service is None or any(not deployment.has(path) for path in service.env_files):
         return ()
     known = {*service.environment, *SET_BY_THE_CONTAINER}
-    own = run.writes - {offer.name for offer in offers}
+    own = run.writes - {offer.name for offer in offered}
     foreign = _sources_foreign_scripts(deployment, default)
     first: dict[str, Read] = {}
     for read in run.reads:
@@ -149,11 +149,13 @@ def _sources_foreign_scripts(deployment: Deployment, realisation: Realisation) -
 
 
 def _documented(deployment: Deployment) -> dict[Position, str]:
-    found: dict[Position, str] = {}
-    for path in deployment.files:
-        for line, text in comments(deployment.text(path)):
-            found[Position(path, line)] = text
-    return found
+    return {
+        position: text for path in deployment.files for position, text in comments(path, deployment.text(path)).items()
+    }
+
+
+def _offers(deployment: Deployment) -> tuple[Offer, ...]:
+    return tuple(offer for path in deployment.files for offer in offers(path, deployment.text(path)))
 
 
 def _seams(

@@ -42,12 +42,6 @@ def test_keys_values_and_lines() -> None:
     assert str(header.values["topology"][1]) == "c.yml:5"
 
 
-def test_all_comments_have_their_lines() -> None:
-    comments = dict(read_header(TEXT, "c.yml").comments)
-    assert (comments[18], comments[21]) == ("the only one", "SPEC=off turns the drafter off")
-    assert 20 not in comments
-
-
 @pytest.mark.parametrize(
     "text", ["", "\n\n", "services: {}\n", "\ufeff# A: b\n", "# A: b\r\nx: 1\r\n", "---\n# A: b\n"]
 )

@@ -166,7 +166,7 @@ def test_an_empty_batch_has_no_answers(run: Run) -> None:
 
 def test_a_file_that_is_no_text_is_refused(run: Run) -> None:
     (row,) = run("resolve", "--batch", "-", requests=[{"file": 3}]).lines
-    assert row["error"] == "the request has no `file`"
+    assert row["error"] == "`file` is a text, not 3"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.cli.batch import BadRequest
 from bot.cli.inspect_engine import answer
+from bot.cli.request import BadRequest
 
 
 def ask(**request: Any) -> dict[str, Any]:

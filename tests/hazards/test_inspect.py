@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from bot.cli.batch import BadRequest
 from bot.cli.inspect_hazards import answer, subject_of
+from bot.cli.request import BadRequest
 
 CACHE = "mtp-prefix-cache-hybrid"
 PAIR = {"spec_decode.method": "mtp", "prefix_caching": True, "model.recurrent": "gdn"}
@@ -21,9 +21,8 @@ def statuses(request: dict[str, Any]) -> dict[str, str]:
     return {finding["rule"]: finding["status"] for finding in answer(request)["findings"]}
 
 
-def test_an_answer_hands_the_id_back_and_is_as_audit_gives_it() -> None:
-    found = answer({"id": 7, "release": "0.25.1", "properties": PAIR, "slug": "a/b", "file": "x.yml", "service": "s"})
-    assert found["id"] == 7
+def test_an_answer_is_as_audit_gives_it() -> None:
+    found = answer({"release": "0.25.1", "properties": PAIR, "slug": "a/b", "file": "x.yml", "service": "s"})
     report = json.loads(json.dumps({"schema": 1, "findings": found["findings"], "errors": [], "skipped": []}))
     jsonschema.validate(report, SCHEMA)
     first = next(finding for finding in found["findings"] if finding["rule"] == CACHE)

@@ -1,6 +1,20 @@
-from bot.worlds.comments import comments
+from bot.worlds.comments import comments, offers
 
 
 def test_comments_stand_alone_or_behind_a_value() -> None:
     text = "# one\na: 1  # two\nb: x#not-a-comment\n  ## three\nc: |\n  run # four\n"
-    assert comments(text) == ((1, "one"), (2, "two"), (4, "three"), (6, "four"))
+    found = {(position.path, position.line): comment for position, comment in comments("c.yml", text).items()}
+    assert found == {("c.yml", 1): "one", ("c.yml", 2): "two", ("c.yml", 4): "three", ("c.yml", 6): "four"}
+
+
+def test_a_line_is_what_ends_with_a_line_feed() -> None:
+    (position,) = comments("c.yml", 'a: "\x0c\u2028"\n# here\n')
+    assert position.line == 2
+
+
+def test_an_offer_is_a_name_with_a_value() -> None:
+    text = "# SPEC=off, or `CACHE='on'`.\n# X=$Y Z= a.b=c\nW=1\n"
+    assert [(offer.name, offer.value, offer.position.line) for offer in offers("c.yml", text)] == [
+        ("SPEC", "off", 1),
+        ("CACHE", "on", 1),
+    ]
