@@ -203,7 +203,7 @@ def _invocation(
 ) -> _Invocation:
     runs = [step for step in steps if any(_runs(step, place.target) for place in places)]
     if runs:
-        return _of_step(min(runs, key=lambda step: (not step.before_engine, not step.failure_stops_boot)))
+        return _of_step(max(runs, key=_safety))
     if all(_is_laid_over(place, patch) for place in places):
         return _Invocation(True, True, True, "")
     if patch and patch.mechanism == "chat_template":
@@ -213,16 +213,22 @@ def _invocation(
     return _Invocation(False, False, False, f"nothing runs {places[0].target} before the engine")
 
 
+def _safety(step: Step) -> tuple[bool, int]:
+    """How far a step makes sure that the engine runs with what it does; of several the safest counts."""
+    return step.before_engine, (False, None, True).index(step.failure_stops_boot)
+
+
 def _of_step(step: Step) -> _Invocation:
     command = " ".join(word.text for word in step.run)[:160]
+    stops = step.failure_stops_boot
     if not step.before_engine:
         why = f"`{command}` does not run before the engine"
-    elif not step.failure_stops_boot:
-        why = f"the engine starts although `{command}` failed"
+    elif stops is None:
+        why = f"whether the engine starts when `{command}` fails is not known"
     else:
-        why = ""
+        why = "" if stops else f"the engine starts although `{command}` failed"
     reason = Reason("shell", step.position.path, step.position.line, command)
-    return _Invocation(True, step.before_engine, step.failure_stops_boot, why, (reason,))
+    return _Invocation(True, step.before_engine, stops, why, (reason,))
 
 
 def _of_template(places: tuple[_Placed, ...], argv: tuple[Word, ...] | None) -> _Invocation:

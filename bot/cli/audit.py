@@ -24,7 +24,7 @@ SCHEMA = 1
 @rev_option
 @click.option("--rule", "only", multiple=True, metavar="ID", help="Only this rule; may be given more than once.")
 @fail_on_option
-@format_option("text", "json", "github")
+@format_option("text", "json", "sarif", "github")
 def audit_command(folder: Path, rev: str | None, only: tuple[str, ...], fail_on: str, output: str) -> None:
     """Resolve every compose below FOLDER and list the hazards in it."""
     rules = _chosen(load_rules(), only)
@@ -32,6 +32,10 @@ def audit_command(folder: Path, rev: str | None, only: tuple[str, ...], fail_on:
         report = audit(repository, rules, progress=lambda unit, total: advance(unit.path, total))
     if output == "json":
         print_json(report_json(report))
+    elif output == "sarif":
+        from bot.cli.sarif import report_sarif
+
+        print_json(report_sarif(report, rules))
     elif output == "github":
         for finding in report.findings:
             click.echo(annotation(finding))

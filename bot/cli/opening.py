@@ -18,7 +18,7 @@ from bot.tree import Tree
 def opened(folder: Path, revision: str | None, cache: BlobCache | None = None) -> Iterator[Repository]:
     """A state of the repository in `folder`: its working tree, or a revision without a checkout."""
     if not folder.is_dir():
-        raise Failure(f"{folder}: no such folder; name the repository with --repo DIR")
+        raise Failure(f"{folder}: no such folder")
     try:
         if revision is None:
             yield repository(DirectoryTree(folder))

@@ -18,6 +18,11 @@ from bot.review import PropertyChange, Review
 from bot.worlds.model import Seam
 
 _STYLES = {"error": "bold red", "warning": "yellow", "notice": "cyan", "folded": "dim"}
+_GUARDS = {
+    True: "the boot stops if it fails",
+    False: "the engine starts even if it fails",
+    None: "whether the engine starts when it fails is not known",
+}
 _LEVELS = ("error", "warning", "notice", "folded")
 
 
@@ -53,7 +58,7 @@ def _print_world(out: Terminal, world: EngineWorld) -> None:
     elif outcome is not None and outcome.exit is not None:
         out.line(f"  runs    nothing: the entrypoint ends with status {outcome.exit}")
     for step in outcome.steps if outcome else ():
-        guard = "the boot stops if it fails" if step.failure_stops_boot else "the engine starts even if it fails"
+        guard = _GUARDS[step.failure_stops_boot]
         when = "before" if step.before_engine else "beside"
         out.line(f"  {when}  {shlex.join(word.text for word in step.run)}  ({guard})")
     for item in world.unresolved:

@@ -42,7 +42,7 @@ def command(value: Value, printed: list[str] | None) -> tuple[Word, ...] | None:
     breaks = [offset for offset, character in enumerate(value) if character == "\n"] if "\n" in value else []
     words: list[Word] = []
     for text, offset in split(value):
-        made = text_of(text, value.scalar, value.notes)
+        made = text_of(text, value.scalar, value.scalar.notes_at(value, offset))
         if pieces is not None:
             line = pieces.line_at(offset)
             words.append(_make(made, value.scalar, line, (line,) * (text.count("\n") + 1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +19,8 @@ from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
 from bot.worlds.seams import survey, toggles
 
-_INSTALLERS = ("pip", "apt", "apk", "dnf", "yum", "conda", "npm")
+_INSTALLERS = frozenset({"apk", "apt", "apt-get", "conda", "dnf", "microdnf", "npm", "pip", "pip3", "uv", "yum"})
+"""Programs that only put files in place: one that ends the script started no server."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def _unseen(outcome: Outcome, kind: str | None) -> Unresolved | None:
     if outcome.exit not in (0, None):
         return None
     for step in reversed(outcome.steps):
-        if not any(installer in step.run[0].text for installer in _INSTALLERS):
+        if posixpath.basename(step.run[0].text) not in _INSTALLERS:
             return _not_known(" ".join(word.text for word in step.run[:2]), step.position)
     return None if outcome.exit == 0 else Unresolved("how the script ends is not known", None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from bot.compose import VariableRead
@@ -14,6 +15,9 @@ _OPPOSITES = {
     "on": "off", "off": "on", "true": "false", "false": "true", "yes": "no", "no": "yes", "True": "False",
     "False": "True", "enabled": "disabled", "disabled": "enabled", "ON": "OFF", "OFF": "ON",
 }  # fmt: skip
+
+
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class Candidates:
@@ -77,7 +81,7 @@ class Candidates:
             self._add(name, "1", "presence", position)
         elif argument.startswith("--"):
             self._twin(name, argument, position)
-        elif argument.isdigit():
+        elif _NUMBER.fullmatch(argument):
             self._add(name, "1" if int(argument) == 0 else "0", "number", position)
         elif argument in _OPPOSITES:
             self._add(name, _OPPOSITES[argument], "switch", position)

@@ -65,7 +65,7 @@ def _as_written(deployment: Deployment, word: Word) -> Word:
     rows = deployment.text(word.because[0].path).splitlines()
     lines = [number for number in word.lines if number <= len(rows)]
     block = [rows[number - 1] for number in lines]
-    if lines != list(range(lines[0], lines[0] + len(lines))) or not any(row.strip() for row in block):
+    if not lines or lines != list(range(lines[0], lines[0] + len(lines))) or not any(row.strip() for row in block):
         return word
     indent = min(len(row) - len(row.lstrip(" ")) for row in block if row.strip())
     ending = word.text[len(word.text.rstrip("\n")) :]

@@ -33,8 +33,8 @@ def service(mounts: dict[str, str], environment: dict[str, str] | None = None) -
     return Service("s", HERE, {}, None, None, None, words, tuple(bound), ())
 
 
-def step(command: str, before: bool = True, stops: bool = True) -> Step:
-    return Step(tuple(Word(word) for word in command.split()), before, stops, HERE)
+def step(command: str, before: bool = True, stops: bool | None = True) -> Step:
+    return Step(tuple(Word(word) for word in command.split()), before, lambda: stops, HERE)
 
 
 def only(mounts: dict[str, str], *steps: Step, **more: dict[str, str]) -> WiredPatch:
@@ -56,6 +56,8 @@ RUN = step("bash /etc/fix/install.sh")
         ({"p/pr48375": "/etc/fix"}, [step("python3 /etc/fix/fix.py")], False, "nothing runs"),
         ({"p/pr48375": "/elsewhere"}, [RUN], False, "nothing runs /elsewhere/install.sh"),
         ({"p/pr48375": "/etc/fix"}, [step("bash /etc/fix/install.sh", stops=False)], False, "although"),
+        ({"p/pr48375": "/etc/fix"}, [step("bash /etc/fix/install.sh", stops=None)], None, "whether the engine starts"),
+        ({"p/pr48375": "/etc/fix"}, [step("bash /etc/fix/install.sh", stops=None), RUN], True, ""),
         ({"p/pr48375": "/etc/fix"}, [step("bash /etc/fix/install.sh", before=False)], False, "does not run before"),
         ({"p/pr48375": "/etc/fix"}, [step("bash /etc/fix/install.sh", before=False), RUN], True, ""),
         ({"p/pr48375/install.sh": "/i.sh"}, [step("sh /i.sh")], None, "p/pr48375/fix.py is not mounted"),

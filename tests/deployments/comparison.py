@@ -1,0 +1,78 @@
+"""Sets the answer of `resolve` against what really started."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bot.cli.resolve import _Opened
+from tests.deployments.deployment import arguments
+
+Json = Mapping[str, Any]
+
+
+def resolve(root: str, file: str, service: str, env: Mapping[str, str], worlds: str = "default") -> dict[str, Any]:
+    """The answer of `resolve --batch`."""
+    with _Opened() as states:
+        return states.answer({"file": file, "repo": root, "service": service, "env": dict(env), "worlds": worlds})
+
+
+def services(answer: Json, name: str) -> Json | None:
+    return next((one for one in answer.get("services", ()) if one["service"] == name), None)
+
+
+def differences(expect: Json, worlds: Sequence[Json], errors: Sequence[Json]) -> list[str]:
+    """What is wrong in the answer; an answer that admits not to know is not wrong."""
+    if "error" in expect:
+        if not errors:
+            return [f"accepted what Docker Compose refuses: {expect['error'][-200:]}"]
+        return ["starts something although Docker Compose refuses"] if not all(map(is_open, worlds)) else []
+    if errors:
+        return [f"refused what Docker Compose accepts: {errors[0]['message'][:200]}"]
+    return list(_wrong(expect, worlds))
+
+
+def is_resolved(worlds: Sequence[Json]) -> bool:
+    """Whether the answer is one, and complete."""
+    return len(worlds) == 1 and not worlds[0]["symbols"] and not is_open(worlds[0])
+
+
+def is_open(world: Json) -> bool:
+    return world["argv"] is None and world["exit"] is None
+
+
+def _wrong(expect: Json, worlds: Sequence[Json]) -> Iterator[str]:
+    for machine in ("plain", "two-gpus", "nothing-answers"):
+        real = expect.get(machine, expect["plain"])
+        fitting = [world for world in worlds if _agrees(world, real)]
+        if not fitting:
+            if not any(is_open(world) for world in worlds):
+                told = " | ".join(f"{world['argv'] or world['exit']}" for world in worlds)
+                yield f"{machine}: starts {real['argv'] or real['exit']}, not {told}"
+        elif (
+            is_resolved(worlds)
+            and worlds[0]["argv"] == real["argv"] is not None
+            and worlds[0]["exec_env"] != real["exec_env"]
+        ):
+            yield f"{machine}: with {real['exec_env']}, not {worlds[0]['exec_env']}"
+    if is_resolved(worlds):
+        yield from _wrong_steps(expect.get("stops", ()), worlds[0]["steps"])
+
+
+def _agrees(world: Json, real: Json) -> bool:
+    if world["argv"] is not None:
+        return world["argv"] == real["argv"] or any(world["argv"] == arguments(call) for call in real["calls"])
+    return world["exit"] is not None and real["argv"] is None and world["exit"] == real["exit"]
+
+
+def _wrong_steps(stops: Sequence[Json], steps: Sequence[Json]) -> Iterator[str]:
+    told = [([posixpath.basename(step["run"][0]), *step["run"][1:]], step["failure_stops_boot"]) for step in steps]
+    for real in stops:
+        while told and told[0][0] != real["run"]:
+            told.pop(0)
+        if not told:
+            yield f"step {real['run']} is not told"
+            return
+        if told.pop(0)[1] != real["stops"]:
+            yield f"step {real['run']}: a failure {'stops' if real['stops'] else 'does not stop'} the boot"
