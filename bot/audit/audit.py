@@ -98,7 +98,7 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     findings: list[Finding] = []
     unresolved: set[str] = set()
     for name in project.services:
-        service = resolve_service(repository, unit.files, name, interplay=rules.interplay)
+        service = resolve_service(repository, unit.files, name, interplay=rules.interplay, project=project)
         if is_inference_server(service.kind) or _is_meant_to_serve(service):
             services.append(service)
             findings += _findings(repository, unit, service, rules)

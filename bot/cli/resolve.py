@@ -50,8 +50,7 @@ def resolve_command(
         return
     root, path = locate(required(file, "FILE"), repo)
     with opened(root, rev) as repository:
-        resolved = _resolve(repository, path, service, env, symbols, worlds)
-        answer = _json(repository, path, resolved, env)
+        resolved, answer = _resolve(repository, path, service, env, symbols, worlds)
     if output == "json":
         print_json(answer)
     else:
@@ -69,22 +68,21 @@ def _resolve(
     env: Mapping[str, str],
     symbols: Mapping[str, str],
     worlds: str,
-) -> list[ResolvedService]:
+) -> tuple[list[ResolvedService], dict[str, Any]]:
+    """The services of a file, and the answer of the contract about them."""
     project = load_project(repository.documents, (path,), env)
     if service is not None and project.services and service not in project.services:
         names = ", ".join(project.services)
         raise Failure(f"{path}: no service {service!r}; it has {names}")
     interplay = load_rules().interplay if worlds == "all" else None
-    return [
-        resolve_service(repository, (path,), name, environment=env, symbols=symbols, interplay=interplay)
+    resolved = [
+        resolve_service(
+            repository, (path,), name, environment=env, symbols=symbols, interplay=interplay, project=project
+        )
         for name in project.services
         if service in (None, name)
     ]
-
-
-def _json(repository: Repository, path: str, resolved: list[ResolvedService], env: Mapping[str, str]) -> dict[str, Any]:
-    errors = load_project(repository.documents, (path,), env).errors
-    return resolution_json(path, resolved, errors, env)
+    return resolved, resolution_json(path, resolved, project.errors, env)
 
 
 class _Opened:
@@ -111,10 +109,10 @@ class _Opened:
         try:
             root, path = locate(file, Path(repo) if repo else None)
             repository = self._open(root, text(request, "rev"))
-            resolved = _resolve(repository, path, text(request, "service"), env, symbols, worlds)
+            _, answer = _resolve(repository, path, text(request, "service"), env, symbols, worlds)
         except Failure as failure:
             raise BadRequest(str(failure)) from failure
-        return _json(repository, path, resolved, env)
+        return answer
 
     def _open(self, root: Path, rev: str | None) -> Repository:
         key = (str(root), rev)

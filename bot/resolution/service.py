@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, read_header, slugs_of
-from bot.compose import Documents
+from bot.compose import Documents, Project
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
 from bot.provenance import Position, Word
 from bot.resolution.model import EngineWorld, ResolvedService
@@ -48,12 +48,14 @@ def resolve_service(
     symbols: Mapping[str, str] | None = None,
     inside: Mapping[str, str] | None = None,
     interplay: Iterable[frozenset[str]] | None = None,
+    project: Project | None = None,
 ) -> ResolvedService:
     """A service in its default world and, when `interplay` is given, in the others that its text makes possible.
 
     `files` are compose files in `-f` order. `interplay` holds the sets of properties that rules read
     together (empty: single deviations only); None asks for the default world alone, and so does a service that runs
-    no inference server. `inside` are variables put into the container although nothing forwards them.
+    no inference server. `inside` are variables put into the container although nothing forwards them. `project` is what
+    the files are in `environment`, when the caller has loaded it.
     """
     deployment = Deployment(
         repository.tree,
@@ -64,6 +66,7 @@ def resolve_service(
         environment or {},
         symbols or {},
         launched={name: seam.values for name, seam in repository.catalog.configuration.seams.items()},
+        project=project,
     )
     path = files[0]
     header = repository.header(path, deployment.text(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.compose import Documents, load_project
+from bot.compose import Documents, Project, load_project
 from bot.provenance import Word
 from bot.shell import Run, run
 from bot.tree import Tree, UnreadableFile
@@ -20,7 +20,7 @@ class Deployment:
     `files` are the compose files in `-f` order, `environment` is the shell environment that every world starts from,
     `symbols` fixes values that only the running container would know, and `unset` are variables that a sourced script
     outside the repository is assumed not to set. `launched` are values that a launcher of the repository is declared to
-    set.
+    set. `project` is what the files are in that environment, when it is known already.
     """
 
     tree: Tree
@@ -32,6 +32,7 @@ class Deployment:
     symbols: Mapping[str, str] = field(default_factory=dict)
     unset: frozenset[str] = frozenset()
     launched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    project: Project | None = None
 
     def realise(
         self, deviations: Mapping[str, str] | None = None, inside: Mapping[str, str] | None = None
@@ -43,7 +44,9 @@ class Deployment:
         """
         deviations = deviations or {}
         environment = {**self.environment, **deviations}
-        project = load_project(self.documents, self.files, environment)
+        project = None if deviations else self.project
+        if project is None:
+            project = load_project(self.documents, self.files, environment)
         service = project.services.get(self.service)
         if service is not None and not service.active:
             # Compose reads the environment files of active services only.
