@@ -65,13 +65,19 @@ def _world(world: EngineWorld, base: Mapping[str, str]) -> dict[str, Any]:
     if argv is not None and not known:
         found["argv_template"] = [word.text for word in argv]
         found["unresolved"] += [_open_word(word) for word in argv if not word.known or word.splits]
+    if outcome is not None and outcome.program is not None and world.kind is None and not found["unresolved"]:
+        text = f"it runs {outcome.program.text}, which is not known to serve a model with these arguments"
+        found["unresolved"].append(_at(text, outcome.program))
     return found
 
 
 def _open_word(word: Word) -> dict[str, Any]:
+    return _at(f"the argument {word.text} holds a value that only the running container knows", word)
+
+
+def _at(text: str, word: Word) -> dict[str, Any]:
     place = next((reason for reason in word.because if reason.line is not None), None)
-    reason = f"the argument {word.text} holds a value that only the running container knows"
-    return {"reason": reason, "path": place.path if place else "", "line": place.line if place else None}
+    return {"reason": text, "path": place.path if place else "", "line": place.line if place else None}
 
 
 def _step(step: Step) -> dict[str, Any]:
