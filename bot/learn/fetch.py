@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urljoin, urlsplit
@@ -20,7 +21,6 @@ from packaging.version import InvalidVersion, Version
 from bot.learn.source import SourceError
 
 PACKAGE = "vllm"
-PUBLIC_INDEX = "https://pypi.org/simple"
 INDEX_VARIABLE = "PIP_INDEX_URL"
 """The variable that names another index, the one that pip itself reads."""
 
@@ -48,10 +48,18 @@ def normal(version: str) -> str:
         raise SourceError(f"{version!r} is not a version") from None
 
 
+def _public_index() -> str:
+    """The index that pip asks when nobody names one. Raises `SourceError` where pip is not installed."""
+    try:
+        return str(import_module("pip._internal.models.index").PyPI.simple_url)
+    except (ImportError, AttributeError):
+        raise SourceError(f"no package index is known: name one with --index URL, or set {INDEX_VARIABLE}") from None
+
+
 @contextmanager
 def fetched(version: str, index: str | None = None) -> Iterator[Path]:
     """The release's sdist as a temporary file, its hash checked. Raises `SourceError`."""
-    name, address, expected = _entry(version, index or os.environ.get(INDEX_VARIABLE) or PUBLIC_INDEX)
+    name, address, expected = _entry(version, index or os.environ.get(INDEX_VARIABLE) or _public_index())
     with tempfile.NamedTemporaryFile(prefix="seamguard-", suffix=".tar.gz") as file:
         found = _download(name, address, file)
         if found != expected:
