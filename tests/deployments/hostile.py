@@ -221,25 +221,10 @@ WITHOUT_ANSWER = frozenset(
 )
 """Those that never come to the server, or only at a price that nobody pays: the answer says so, and where."""
 
-_LONG = "time grows with a script's length beyond the limit of commands"
 
 TOO_MUCH: Mapping[str, str] = {
-    "eval-grows": "the limits of length and of nesting multiply",
     "arithmetic-wide": "too much work in arithmetic is told as the script's own failure",
     "include-cycle": "a service starts although the file is refused",
-    "case-huge": "the worlds of a service are limited in number, not in work",
-    "seams-2k-cases": "the worlds of a service are limited in number, not in work",
-    "seams-10k-forwarded": _LONG,
-    "many-lines": _LONG,
-    "many-variables": _LONG,
-    "one-line-2mb": _LONG,
-    "one-line-2mb-braces": _LONG,
-    "one-line-2mb-parens": _LONG,
-    "one-line-2mb-quotes": _LONG,
-    "one-line-2mb-dollars": _LONG,
-    "one-line-2mb-backslashes": _LONG,
-    "many-functions": "a chain of calls overflows Python's stack",
-    "services-2k": "every service pays for all services",
     "dotenv-many": "an environment file of a megabyte",
     "command-string-2mb": "a command line of a megabyte",
 }
