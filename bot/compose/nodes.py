@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bot.compose.lines import SourceText
@@ -85,18 +86,24 @@ class Scalar:
         written = (len(lines) - len(rows[-1].split()), len(lines)) if self.style == ">" else (len(lines),)
         return Pieces(starts, lines) if starts and len(starts) in written else None
 
-    def notes_at(self, text: Text, offset: int) -> tuple[Reason, ...]:
+    def notes_of_pieces(self, text: Text) -> Callable[[int], tuple[Reason, ...]]:
         """What interpolation did to the blank-separated piece at an offset of the filled value; to the whole of it,
         where filling made more or fewer pieces than are written.
         """
         if self.template is None or not text.notes:
-            return text.notes
+            return lambda _: text.notes
         written, filled = ([found.start() for found in _PIECE.finditer(value)] for value in (str(self.value), text))
         if len(written) != len(filled):
-            return text.notes
-        piece = bisect_right(filled, offset)
-        names = {item.name for item in self.template.variables if bisect_right(written, item.offset) == piece}
-        return tuple(note for note in text.notes if note.text.split(" ", 1)[0] in names)
+            return lambda _: text.notes
+        names: dict[int, set[str]] = {}
+        for variable in self.template.variables:
+            names.setdefault(bisect_right(written, variable.offset), set()).add(variable.name)
+
+        def notes(offset: int) -> tuple[Reason, ...]:
+            own = names.get(bisect_right(filled, offset), set())
+            return tuple(note for note in text.notes if note.text.split(" ", 1)[0] in own) if own else ()
+
+        return notes
 
 
 @dataclass(slots=True, eq=False)

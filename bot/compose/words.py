@@ -38,11 +38,11 @@ def command(value: Value, printed: list[str] | None) -> tuple[Word, ...] | None:
     if not isinstance(value, Text):
         return tuple([word(item) for item in printed])
     lines = value.scalar.lines(value)
-    pieces = value.scalar.pieces(value)
+    pieces, notes = value.scalar.pieces(value), value.scalar.notes_of_pieces(value)
     breaks = [offset for offset, character in enumerate(value) if character == "\n"] if "\n" in value else []
     words: list[Word] = []
     for text, offset in split(value):
-        made = text_of(text, value.scalar, value.scalar.notes_at(value, offset))
+        made = text_of(text, value.scalar, notes(offset))
         if pieces is not None:
             line = pieces.line_at(offset)
             words.append(_make(made, value.scalar, line, (line,) * (text.count("\n") + 1)))
