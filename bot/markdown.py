@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from bot.printable import printable
 
 MAX_QUOTE = 160
 """Characters of a quoted line: enough to recognise it, short enough for a comment."""
 
+MAX_PROSE = 600
+"""Characters of a sentence that quotes a stranger."""
+
+_CODE_SPAN = re.compile(r"((?<!`)(`+)(?!`).*?(?<!`)\2(?!`))", re.DOTALL)
 _PROSE = re.compile(r"(?!.*www\.)(?:[^\W_]|(?<=\w)_(?=\w)|[ ,.;:…%+='\"()-])*", re.IGNORECASE)
 
 
@@ -21,13 +26,42 @@ def is_prose(text: str) -> bool:
 
 def prose(text: str) -> str:
     """A sentence that may quote a stranger: as it is where it is plain prose, else a code span, whole."""
+    text = shortened(text, MAX_PROSE)
     return text if is_prose(text) else _span(printable(" ".join(text.split())))
 
 
 def code(text: str) -> str:
     """Text as a code span: nothing inside is read as Markdown, HTML or a mention, whatever it holds. Cut when long."""
-    line = printable(" ".join(text.split()))
-    return _span(line if len(line) <= MAX_QUOTE else f"{line[: MAX_QUOTE - 1]}…")
+    return _span(shortened(printable(" ".join(text.split())), MAX_QUOTE))
+
+
+def shortened(text: str, characters: int) -> str:
+    """The text, or its beginning and an ellipsis: at most so many characters."""
+    return text if len(text) <= characters else f"{text[: characters - 1]}…"
+
+
+def link(text: str, address: str) -> str:
+    """A link. `text` is Markdown that is safe where it stands, `address` is percent-encoded."""
+    return f"[{text}]({address})"
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """Markdown with `change` made to everything but its code spans."""
+    parts = _CODE_SPAN.split(text)  # text, a span, its fence, text, …
+    return "".join(part if index % 3 == 1 else change(part) for index, part in enumerate(parts) if index % 3 != 2)
+
+
+def clipped(text: str, size: int) -> str:
+    """The beginning of a text that is at most `size` bytes of UTF-8, cut between characters, an ellipsis at its end."""
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) <= size:
+        return text
+    return encoded[: max(size - 3, 0)].decode("utf-8", "ignore") + "…" if size >= 3 else ""
+
+
+def folded(title: str, content: str) -> str:
+    """Content behind a title that opens it; nothing when there is no content. The title is HTML."""
+    return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>" if content else ""
 
 
 def _span(line: str) -> str:

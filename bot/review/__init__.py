@@ -1,9 +1,45 @@
 """What to say about a change: two audits compared, and where each comment belongs."""
 
 from bot.review.affected import Affected, affected
-from bot.review.comments import Comment
+from bot.review.check import Annotation, CheckOutput, merge_group_check, nothing_to_review, unfinished
+from bot.review.comments import Comment, Origin, Suggestion
 from bot.review.compare import PropertyChange, Review, review
-from bot.review.diff import FileDiff, file_diffs
-from bot.review.summary import summary
+from bot.review.configuration import ConfigurationEdit, configuration_edit
+from bot.review.diff import FileDiff, file_diffs, patch_diffs
+from bot.review.limits import Limits
+from bot.review.links import OFFLINE, Links
+from bot.review.plan import Edit, Minimise, NewComment, Plan, Posted, Summary, plan
+from bot.review.summary import report, summary
 
-__all__ = ["Affected", "Comment", "FileDiff", "PropertyChange", "Review", "affected", "file_diffs", "review", "summary"]
+__all__ = [
+    "OFFLINE",
+    "Affected",
+    "Annotation",
+    "CheckOutput",
+    "Comment",
+    "ConfigurationEdit",
+    "Edit",
+    "FileDiff",
+    "Limits",
+    "Links",
+    "Minimise",
+    "NewComment",
+    "Origin",
+    "Plan",
+    "Posted",
+    "PropertyChange",
+    "Review",
+    "Suggestion",
+    "Summary",
+    "affected",
+    "configuration_edit",
+    "file_diffs",
+    "merge_group_check",
+    "nothing_to_review",
+    "patch_diffs",
+    "plan",
+    "report",
+    "review",
+    "summary",
+    "unfinished",
+]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bot.audit import Report
 from bot.engine import Property, Value
-from bot.hazards import Conclusion, Finding, compare, conclusion, worsened
+from bot.hazards import Conclusion, Finding, Level, compare, conclusion, worsened
 from bot.provenance import Reason
 from bot.resolution import ResolvedService
-from bot.review.comments import Comment, comments
+from bot.review.comments import Comment, Identity, Origin, comments
+from bot.review.configuration import ConfigurationEdit
 from bot.review.diff import FileDiff
+
+_RANK: Mapping[Level, int] = {"error": 0, "warning": 1, "notice": 2, "folded": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,8 @@ class PropertyChange:
     """A property that differs in the default world. `before` and `after` are None-able values, "unknown" is the string
     that the contract gives an undecided one. `cause` is the place and text that decided the new value, an added line of
     the diff if one did; `unmentioned` is True when no added line of the diff is among its reasons, and no removed one
-    among those of the old value.
+    among those of the old value. `reason` is the cause as a link of the chain, `release` the one whose source it may
+    name.
     """
 
     path: str
@@ -30,11 +34,18 @@ class PropertyChange:
     after: Value
     cause: str
     unmentioned: bool
+    reason: Reason | None = None
+    release: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a change does. `changed` holds the findings that are there before and after in another status or level."""
+    """What a change does. `changed` holds the findings that are there before and after in another status or level.
+
+    `origins` are by the identity of a finding. `composes` is the number of composes that were looked at: those that the
+    change can touch. `undetermined` are the files of those of them in which it is not known what runs. `configuration`
+    is set when the change edits Seamguard's own configuration.
+    """
 
     conclusion: Conclusion
     introduced: tuple[Finding, ...]
@@ -43,28 +54,71 @@ class Review:
     unchanged: tuple[Finding, ...]
     property_changes: tuple[PropertyChange, ...]
     comments: tuple[Comment, ...]
+    origins: Mapping[Identity, Origin] = field(default_factory=dict)
+    composes: int = 0
+    undetermined: frozenset[str] = frozenset()
+    configuration: ConfigurationEdit | None = None
 
     @property
     def introduced_or_worsened(self) -> tuple[Finding, ...]:
         """What the change is to blame for."""
         return (*self.introduced, *(after for before, after in self.changed if worsened(before, after)))
 
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """What deserves a comment of its own, the worst first: what is folded or undecided is only listed."""
+        worth = (f for f in self.introduced_or_worsened if f.level != "folded" and f.status != "unknown")
+        return tuple(sorted(worth, key=lambda f: (_RANK[f.level], f.path, f.line, f.rule, f.cause)))
 
-def review(base: Report, head: Report, diffs: Mapping[str, FileDiff], renamed: Mapping[str, str]) -> Review:
+
+def review(
+    base: Report,
+    head: Report,
+    diffs: Mapping[str, FileDiff],
+    renamed: Mapping[str, str],
+    configuration: ConfigurationEdit | None = None,
+) -> Review:
     """The change from `base` to `head`. `renamed` maps old paths to new ones: a moved file keeps its findings."""
     before = tuple(_moved(finding, renamed) for finding in base.findings)
     difference = compare(before, head.findings, lambda finding: not head.resolves(finding.path, finding.service))
-    worth = [finding for finding in difference.introduced if finding.level != "folded"]
-    worth += (after for old, after in difference.changed if worsened(old, after))
-    return Review(
+    found = Review(
         conclusion(difference),
         difference.introduced,
         difference.changed,
         difference.fixed,
         difference.unchanged,
         tuple(_property_changes(base, head, diffs, renamed)),
-        comments(worth, diffs),
+        (),
+        _origins(head),
+        len(head.units),
+        frozenset(_undetermined(head)),
+        configuration,
     )
+    return replace(found, comments=comments(found.told, diffs, found.origins))
+
+
+def _origins(head: Report) -> Mapping[Identity, Origin]:
+    """Which files make each service, and which release gave the reasons for its engine in the world of a finding."""
+    found: dict[Identity, Origin] = {}
+    for unit in head.units:
+        releases: dict[tuple[str, tuple[tuple[str, str], ...]], str | None] = {}
+        for service in unit.services:
+            for world in service.worlds:
+                asked = world.engine.releases if world.engine is not None else ()
+                place = (service.name, tuple(world.realisation.deviations.items()))
+                releases.setdefault(place, asked[0] if len(asked) == 1 else None)
+        for finding in unit.findings:
+            world_of = (finding.service, tuple(finding.world.environment.items()))
+            found[finding.identity] = Origin(unit.unit.files, releases.get(world_of))
+    return found
+
+
+def _undetermined(head: Report) -> Iterable[str]:
+    """Files of which it is not known what some service runs."""
+    for unit in head.units:
+        if unit.unresolved or unit.project.errors:
+            yield unit.unit.path
+    yield from (item.path for item in head.skipped if item.unread)
 
 
 def _moved(finding: Finding, renamed: Mapping[str, str]) -> Finding:
@@ -97,6 +151,7 @@ def _service_changes(
             for path in (renamed.get(reason.path, reason.path),)
         )
         slug = after.slugs[0] if after.slugs else None
+        cause = _cause(shown or value.because)
         yield PropertyChange(
             after.path,
             after.name,
@@ -104,9 +159,17 @@ def _service_changes(
             name,
             _value(previous),
             _value(value),
-            _cause(shown or value.because),
+            _told(cause),
             not mentioned,
+            cause,
+            _release(after),
         )
+
+
+def _release(service: ResolvedService) -> str | None:
+    """The release whose source gave the default world's engine defaults; None for several."""
+    asked = {release for world in service.defaults if world.engine for release in world.engine.releases}
+    return asked.pop() if len(asked) == 1 else None
 
 
 def _properties(service: ResolvedService) -> Mapping[str, Property]:
@@ -127,10 +190,14 @@ def _value(value: Property) -> Value:
     return value.value if value.known else "unknown"
 
 
-def _cause(because: Sequence[Reason]) -> str:
+def _cause(because: Sequence[Reason]) -> Reason | None:
     """The reason that decided: an engine default where one did, else the last link of the chain."""
     default = [reason for reason in because if reason.kind == "engine-default"]
-    for reason in (*default, *reversed(because)):
-        place = f"{reason.path}:{reason.line}: " if reason.path and reason.line else ""
-        return f"{place}{reason.text}"
-    return ""
+    return next(iter((*default, *reversed(because))), None)
+
+
+def _told(reason: Reason | None) -> str:
+    if reason is None:
+        return ""
+    place = f"{reason.path}:{reason.line}: " if reason.path and reason.line else ""
+    return f"{place}{reason.text}"

@@ -8,34 +8,81 @@ from dataclasses import dataclass
 from bot.engine import Value
 from bot.hazards import Finding, improved, worsened
 from bot.markdown import cell, code, prose
+from bot.review.comments import Comment, comment_on
 from bot.review.compare import PropertyChange, Review
+from bot.review.configuration import PATH
+from bot.review.links import OFFLINE, Links
+from bot.review.sections import Section, fitted, paragraph
+
+MAX_BYTES = 65_000
+"""Of a whole summary; GitHub takes 65,535 bytes of a check's and 65,536 characters of a comment's."""
 
 _VERDICTS = {
     "failure": "**This change introduces a hazard.**",
     "neutral": "**This change introduces something to look at.**",
     "success": "**This change introduces no hazard.**",
 }
+_TABLE = ("| hazard | where | status | level |", "|---|---|---|---|")
+_PROPERTY_TABLE = ("| property | before → after | services | because |", "|---|---|---|---|")
+_MAX_SERVICES = 4
+"""Services that one row of property changes names."""
 
 
-def summary(review: Review) -> str:
+def summary(review: Review, links: Links = OFFLINE, size: int = MAX_BYTES) -> str:
     """Introduced, worsened, improved and fixed findings, property changes; what is unchanged or undecided is folded."""
+    return fitted([*main_sections(review, links), *further_sections(review, links)], size) + "\n"
+
+
+def report(review: Review, links: Links = OFFLINE) -> str:
+    """The summary, and what would be said on the lines of the change."""
+    told = Section(
+        "On the lines of this change", tuple(_told(comment, links) for comment in review.comments), apart=True
+    )
+    unplaced = unplaced_section(review, frozenset(comment.key for comment in review.comments), links)
+    sections = [*main_sections(review, links), told, unplaced, *further_sections(review, links)]
+    return fitted(sections, 4 * MAX_BYTES) + "\n"
+
+
+def _told(comment: Comment, links: Links) -> str:
+    return f"#### {links.place(comment.path, comment.line)}\n\n{comment.text(links)}"
+
+
+def main_sections(review: Review, links: Links) -> list[Section]:
+    """What a reader should see first: the verdict, and every finding that the change moves."""
     shown = [finding for finding in review.introduced if finding.level != "folded" and finding.status != "unknown"]
-    undecided = [finding for finding in review.introduced if finding.status == "unknown"]
-    sections = [
-        _VERDICTS[review.conclusion],
-        _table("Introduced", [_Row(finding, finding.status, finding.level) for finding in shown]),
-        _changed("Worsened", [pair for pair in review.changed if worsened(*pair)]),
-        _changed("Improved", [pair for pair in review.changed if improved(*pair)]),
-        _changed("Changed", [pair for pair in review.changed if not worsened(*pair) and not improved(*pair)]),
-        _table("Fixed", [_Row(finding, f"was {finding.status}", finding.level) for finding in review.fixed]),
-        _properties(
-            [change for change in review.property_changes if change.unmentioned], "Changes that no line mentions"
-        ),
-        _folded("Other property changes", _properties([c for c in review.property_changes if not c.unmentioned], "")),
-        _folded(f"Undetermined ({len(undecided)})", _undecided(undecided)),
-        _folded(f"Unchanged ({len(review.unchanged)})", _unchanged(review.unchanged)),
+    pairs = review.changed
+    return [
+        paragraph(_VERDICTS[review.conclusion]),
+        _table("Introduced", [_Row(finding, finding.status, finding.level) for finding in shown], links),
+        _changed("Worsened", [pair for pair in pairs if worsened(*pair)], links),
+        _changed("Improved", [pair for pair in pairs if improved(*pair)], links),
+        _remaining([pair for pair in pairs if not worsened(*pair)], links),
+        _changed("Changed", [pair for pair in pairs if not worsened(*pair) and not improved(*pair)], links),
+        _table("Fixed", [_Row(finding, f"was {finding.status}", finding.level) for finding in review.fixed], OFFLINE),
+        _configuration(review, links),
+        _properties("Changes that no line mentions", [c for c in review.property_changes if c.unmentioned], links),
     ]
-    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def further_sections(review: Review, links: Links) -> list[Section]:
+    """What is folded away: it is there for whoever asks."""
+    undecided = [finding for finding in review.introduced if finding.status == "unknown"]
+    mentioned = [change for change in review.property_changes if not change.unmentioned]
+    return [
+        _properties("Other property changes", mentioned, links, folded=True),
+        _undecided(undecided, links),
+        _unchanged(review, links),
+    ]
+
+
+def unplaced_section(review: Review, placed: frozenset[str], links: Links) -> Section:
+    """In full, what has no comment of its own: no file that contributes is in the diff, or there were too many."""
+    rows = tuple(
+        f"#### {_where(comment.finding, links)}\n\n{comment.text(links)}"
+        for comment in (comment_on(finding, review.origins) for finding in review.told)
+        if comment.key not in placed
+    )
+    return Section(f"Without a line of their own ({len(rows)})", rows, folded=True, apart=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,49 +94,60 @@ class _Row:
     level: str
 
 
-def _changed(title: str, pairs: Sequence[tuple[Finding, Finding]]) -> str:
-    """Findings before and after, and what is left to do about each that has no comment of its own."""
-    table = _table(
-        title,
-        [
-            _Row(after, _arrow(before.status, after.status), _arrow(before.level, after.level))
-            for before, after in pairs
-        ],
-    )
-    left = [
-        f"- {_where(after)}{_cause(after)}: {after.remedy}"
-        for before, after in pairs
-        if after.remedy and not worsened(before, after)
+def _changed(title: str, pairs: Sequence[tuple[Finding, Finding]], links: Links) -> Section:
+    rows = [
+        _Row(after, _arrow(before.status, after.status), _arrow(before.level, after.level)) for before, after in pairs
     ]
-    return "\n".join([table, "", "What remains to be done:", *left]) if left else table
+    return _table(title, rows, links)
 
 
-def _unchanged(findings: Sequence[Finding]) -> str:
+def _remaining(pairs: Sequence[tuple[Finding, Finding]], links: Links) -> Section:
+    """What is left to do about each that has no comment of its own."""
+    left = tuple(
+        f"- {_where(after, links)}{_cause(after)}: {links.references(after.remedy)}"
+        for _, after in pairs
+        if after.remedy
+    )
+    return Section("", left, ("What remains to be done:",))
+
+
+def _unchanged(review: Review, links: Links) -> Section:
     """Those that a report shows, and how many it folds away."""
-    shown = [finding for finding in findings if finding.level != "folded"]
-    rest = len(findings) - len(shown)
-    table = _table("", [_Row(finding, finding.status, finding.level) for finding in shown])
-    return "\n\n".join(part for part in (table, f"{rest} more are mitigated or undecided." if rest else "") if part)
+    shown = [finding for finding in review.unchanged if finding.level != "folded"]
+    rest = len(review.unchanged) - len(shown)
+    rows = _table("", [_Row(finding, finding.status, finding.level) for finding in shown], links)
+    title = f"Unchanged ({len(review.unchanged)}, {looked_at(review)})"
+    if not rows.rows:
+        return Section(title, (_mitigated(rest),) if rest else (), folded=True)
+    return Section(title, (*rows.rows, *(("", _mitigated(rest)) if rest else ())), rows.head, folded=True)
+
+
+def _mitigated(count: int) -> str:
+    return f"{count} more {'is' if count == 1 else 'are'} mitigated or undecided."
+
+
+def looked_at(review: Review) -> str:
+    """What the numbers are about."""
+    composes = "the one compose" if review.composes == 1 else f"the {review.composes} composes"
+    return f"in {composes} that this change can touch"
 
 
 def _arrow(before: str, after: str) -> str:
     return after if before == after else f"{before} → {after}"
 
 
-def _table(title: str, rows: Sequence[_Row]) -> str:
-    if not rows:
-        return ""
-    lines = [f"### {title}"] if title else []
-    lines += ["| hazard | where | status | level |", "|---|---|---|---|"]
-    for row in rows:
-        finding = row.finding
-        hazard, where = cell(finding.title + _cause(finding)), cell(_where(finding))
-        lines.append(f"| {hazard} | {where} | {row.status}{cell(_world(finding))} | {row.level} |")
-    return "\n".join(lines)
+def _table(title: str, rows: Sequence[_Row], links: Links) -> Section:
+    return Section(title, tuple(_line(row, links) for row in rows), _TABLE)
 
 
-def _where(finding: Finding) -> str:
-    return code(f"{finding.path}:{finding.line}") + (f" ({code(finding.slug)})" if finding.slug else "")
+def _line(row: _Row, links: Links) -> str:
+    finding = row.finding
+    hazard, where = cell(finding.title + _cause(finding)), cell(_where(finding, links))
+    return f"| {hazard} | {where} | {row.status}{cell(_world(finding))} | {row.level} |"
+
+
+def _where(finding: Finding, links: Links) -> str:
+    return links.place(finding.path, finding.line) + (f" ({code(finding.slug)})" if finding.slug else "")
 
 
 def _cause(finding: Finding) -> str:
@@ -105,33 +163,52 @@ def _world(finding: Finding) -> str:
     return " with " + code(" ".join(f"{name}={value}" for name, value in finding.world.environment.items()))
 
 
-def _properties(changes: Sequence[PropertyChange], title: str) -> str:
-    if not changes:
-        return ""
-    lines = [f"### {title}"] if title else []
-    lines += ["| service | property | before | after | because |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {cell(code(change.slug or change.service))} | {code(change.property)} | {_value(change.before)} "
-        f"| {_value(change.after)} | {cell(code(change.cause)) if change.cause else ''} |"
-        for change in changes
-    ]
-    return "\n".join(lines)
+def _configuration(review: Review, links: Links) -> Section:
+    """A word on a configuration that the change edits."""
+    edit = review.configuration
+    if edit is None:
+        return Section("", ())
+    file = links.place(PATH, None)
+    told = f"This change edits {file}. It counts once it is on the default branch; this review did not use it."
+    problems = [f"- {links.place(PATH, line)}: {prose(message)}" for line, message in edit.problems]
+    if problems:
+        return Section("The new configuration", (f"{told} It has faults:\n", *problems))
+    return Section("", (told,))
+
+
+def _properties(title: str, changes: Sequence[PropertyChange], links: Links, *, folded: bool = False) -> Section:
+    """Property changes, those that are the same in several services in one row."""
+    alike: dict[tuple[str, str, str, str], list[PropertyChange]] = {}
+    for change in changes:
+        told = change.reason.text if change.reason else ""
+        alike.setdefault((change.property, _value(change.before), _value(change.after), told), []).append(change)
+    rows = tuple(
+        f"| {code(name)} | {before} → {after} | {cell(_services(found, links))} | {cell(code(told)) if told else ''} |"
+        for (name, before, after, told), found in alike.items()
+    )
+    return Section(title, rows, _PROPERTY_TABLE, folded=folded)
+
+
+def _services(changes: Sequence[PropertyChange], links: Links) -> str:
+    """The services of a row, each with the place of its cause."""
+    named = []
+    for change in changes[:_MAX_SERVICES]:
+        place = links.at(change.release).reason(change.reason) if change.reason else ""
+        named.append(code(change.slug or change.service) + (f" ({place})" if place else ""))
+    if len(changes) > _MAX_SERVICES:
+        named.append(f"{len(changes) - _MAX_SERVICES} more")
+    return ", ".join(named)
 
 
 def _value(value: Value) -> str:
-    return cell(
-        code(
-            {True: "on", False: "off", None: "none"}[value] if value is None or isinstance(value, bool) else str(value)
-        )
-    )
+    if value is None or isinstance(value, bool):
+        return code({True: "on", False: "off", None: "none"}[value])
+    return cell(code(str(value)))
 
 
-def _undecided(findings: Iterable[Finding]) -> str:
-    return "\n".join(
-        f"- {finding.title}{_cause(finding)}, {_where(finding)}: {'; '.join(map(prose, finding.missing))}"
+def _undecided(findings: Iterable[Finding], links: Links) -> Section:
+    rows = tuple(
+        f"- {finding.title}{_cause(finding)}, {_where(finding, links)}: {'; '.join(map(prose, finding.missing))}"
         for finding in findings
     )
-
-
-def _folded(title: str, content: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>" if content else ""
+    return Section(f"Undetermined ({len(rows)})", rows, folded=True)

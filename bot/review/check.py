@@ -1,0 +1,113 @@
+"""The check of a commit: conclusion, title, summary, and an annotation for each finding that a change brings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.hazards import Conclusion, Finding, Level
+from bot.markdown import clipped, prose, shortened
+from bot.printable import printable
+from bot.review.comments import Origin, plain
+from bot.review.compare import Review
+from bot.review.limits import GITHUB, Limits
+from bot.review.links import OFFLINE, Links
+from bot.review.sections import fitted
+from bot.review.summary import further_sections, main_sections
+
+AnnotationLevel = Literal["notice", "warning", "failure"]
+
+_LEVELS: dict[Level, AnnotationLevel] = {
+    "error": "failure",
+    "warning": "warning",
+    "notice": "notice",
+    "folded": "notice",
+}
+MAX_ANNOTATIONS = 500
+"""Annotations of one check, ten requests' worth; the summary counts all findings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A remark on a line of the new version, in plain text."""
+
+    path: str
+    start_line: int
+    end_line: int
+    level: AnnotationLevel
+    title: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutput:
+    """What a finished check says. `title` is one line, `summary` and `text` are Markdown."""
+
+    title: str
+    summary: str
+    conclusion: Conclusion
+    annotations: tuple[Annotation, ...] = ()
+    text: str = ""
+
+
+def check(review: Review, links: Links = OFFLINE, limits: Limits = GITHUB) -> CheckOutput:
+    """The check of a review."""
+    noted = [finding for finding in review.introduced_or_worsened if finding.level != "folded"]
+    noted.sort(key=lambda finding: (list(_LEVELS).index(finding.level), finding.path, finding.line))
+    return CheckOutput(
+        title=shortened(title(review), limits.check_title),
+        summary=fitted(main_sections(review, links), limits.check),
+        conclusion=review.conclusion,
+        annotations=tuple(_annotation(finding, review, limits) for finding in noted[:MAX_ANNOTATIONS]),
+        text=fitted(further_sections(review, links), limits.check),
+    )
+
+
+def title(review: Review) -> str:
+    """The review in one line."""
+    brought = _counts(review.introduced_or_worsened)
+    fixed = len(review.fixed)
+    parts = [
+        f"Introduces {brought}" if brought else "Introduces no hazard",
+        f"fixes {fixed}" if fixed else "",
+    ]
+    if not brought and not fixed and not review.composes:
+        return "Touches no compose"
+    return ", ".join(part for part in parts if part)
+
+
+def _counts(findings: Iterable[Finding]) -> str:
+    levels = [finding.level for finding in findings]
+    counted = ((level, levels.count(level)) for level in ("error", "warning", "notice"))
+    return ", ".join(f"{count} {level if count == 1 else f'{level}s'}" for level, count in counted if count)
+
+
+def _annotation(finding: Finding, review: Review, limits: Limits) -> Annotation:
+    origin = review.origins.get(finding.identity, Origin((finding.path,)))
+    return Annotation(
+        finding.path,
+        finding.line,
+        finding.line,
+        _LEVELS[finding.level],
+        shortened(printable(finding.title), limits.annotation_title),
+        clipped(plain(finding, origin), limits.annotation),
+    )
+
+
+def nothing_to_review(why: str = "no file of this change reaches a compose") -> CheckOutput:
+    """The check of a change that cannot concern any engine."""
+    return CheckOutput("Touches no compose", f"Nothing to review: {why}.", "success")
+
+
+def merge_group_check(pulls: Iterable[int] = ()) -> CheckOutput:
+    """The check of a merge queue's commit: each of its pull requests has had its own review."""
+    named = ", ".join(f"#{number}" for number in pulls)
+    told = f"The changes of this group ({named}) were" if named else "Every change of this group was"
+    return CheckOutput("Reviewed in its pull requests", f"{told} reviewed before they were queued.", "success")
+
+
+def unfinished(reason: str) -> CheckOutput:
+    """The check of a review that could not be finished."""
+    told = f"The review did not finish, so nothing is known of this change: {prose(reason)}. `/recheck` tries again."
+    return CheckOutput("The review did not finish", told, "neutral")
