@@ -22,6 +22,9 @@ GRADES = {
     "suspected": "reasoned from the source, not measured",
 }
 
+MAX_BYTES = 60_000
+"""Of one comment; GitHub takes 65,536 characters."""
+
 MAX_CHAIN = 5
 """Places of a chain that a comment shows; the others are folded away: more than a screen is not read."""
 
@@ -89,9 +92,23 @@ class Comment:
         """The text without links."""
         return self.text(OFFLINE)
 
-    def text(self, links: Links) -> str:
-        """The Markdown of the comment."""
-        return body(self.finding, self.origin, links, path=self.path, suggestion=self.suggestion)
+    def text(self, links: Links, size: int = MAX_BYTES) -> str:
+        """The Markdown of the comment in at most `size` bytes: without the suggestion, then without most of the chain
+        where there is no room. Nothing is cut in its middle, which could let a quotation loose.
+        """
+        chain = self.finding.chain
+        for suggestion, kept in (
+            (self.suggestion, len(chain)),
+            (None, len(chain)),
+            (None, MAX_CHAIN),
+            (None, 1),
+            (None, 0),
+        ):
+            finding = replace(self.finding, chain=chain[:kept])
+            text = body(finding, self.origin, links, path=self.path, suggestion=suggestion)
+            if len(text.encode("utf-8", "replace")) <= size:
+                return text
+        return f"**{self.finding.title}** ({self.finding.level}, {links.rule(self.finding.rule)})"
 
     @property
     def gist(self) -> str:

@@ -18,6 +18,10 @@ that issue for every comment posted.
 """
 
 
+MAX_PATH = 1000
+"""Characters of a path that is linked: a comment has to fit what GitHub takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Links:
     """The addresses behind a text. `repository` is the address of the repository (`https://github.com/acme/serving`),
@@ -41,9 +45,10 @@ class Links:
     def place(self, path: str, line: int | None, shown: str = "") -> str:
         """A place in the repository as Markdown: `shown`, or the path with its line."""
         text = code(shown or (f"{path}:{line}" if line else path))
-        if not (self.repository and self.sha):
+        address = quote(path)
+        if not (self.repository and self.sha) or len(address) > MAX_PATH:
             return text
-        return link(text, f"{self.repository}/blob/{self.sha}/{quote(path)}" + (f"#L{line}" if line else ""))
+        return link(text, f"{self.repository}/blob/{self.sha}/{address}" + (f"#L{line}" if line else ""))
 
     def commit(self, sha: str) -> str:
         """A commit by its short id."""

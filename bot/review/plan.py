@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.markdown import clipped, folded
+from bot.markdown import folded
 from bot.review.check import CheckOutput, check, title
 from bot.review.comments import Comment, comment_on, comments
 from bot.review.compare import Review
@@ -242,7 +242,9 @@ class _Threads:
         else:
             told = f"**Fixed** as of {self.links.commit(self.head_sha)}."
         changed = FindingMark(mark.key, self.head_sha, mark.file, mark.gist, state, mark.spot)
-        before = clipped(without_mark(item.body), self.limits.body - 2_000)
+        before = without_mark(item.body)
+        if len(before.encode("utf-8", "replace")) > self.limits.body - 1_000:
+            before = ""
         return "\n".join((str(changed), told, "", folded("What stood here", before)))
 
     def new(self, comment: Comment) -> NewComment:
@@ -254,7 +256,7 @@ class _Threads:
 
     def _body(self, comment: Comment, spot: Spot) -> str:
         mark = FindingMark(comment.key, self.head_sha, file_key(comment.finding.path), comment.gist, "open", spot)
-        return f"{mark}\n{clipped(comment.text(self.links), self.limits.body - 400)}"
+        return f"{mark}\n{comment.text(self.links, self.limits.body - 400)}"
 
 
 def _in_place(item: Posted, mark: FindingMark) -> bool:
