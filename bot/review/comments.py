@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from bot.hazards import Finding
 from bot.markdown import code, folded, prose
 from bot.printable import printable
-from bot.provenance import Reason
+from bot.review.chain import chain_lines
 from bot.review.diff import FileDiff
 from bot.review.links import OFFLINE, Links
 from bot.review.marks import fingerprint, key
@@ -30,9 +30,6 @@ MAX_CHAIN = 5
 
 MAX_MISSING = 4
 """Reasons for which a finding is undecided that a comment names."""
-
-MAX_TEXTS = 3
-"""Texts of a chain that are told of one place."""
 
 Identity = tuple[str, str, str, str]
 """What makes two findings the same one: rule, path, service, cause."""
@@ -196,7 +193,7 @@ def body(
         f"**{finding.title}** ({label}, {links.rule(finding.rule)})",
         links.references(finding.message),
         f"**When:** {world(finding, origin)}.",
-        _chain(finding.chain, links, path),
+        _why(finding, links, path),
         f"**How sure:** {_certainty(finding, links)}",
         f"**{_remedy_title(finding)}:** {links.references(finding.remedy)}" if finding.remedy else "",
         str(suggestion or ""),
@@ -236,6 +233,14 @@ def command(environment: Mapping[str, str], files: Iterable[str]) -> str:
     return " ".join([*sets, "docker compose", *(f"-f {shlex.quote(file)}" for file in files), "up"])
 
 
+def _why(finding: Finding, links: Links, path: str) -> str:
+    lines = chain_lines(finding.chain, links, path)
+    shown = ["**Why:**", *lines[:MAX_CHAIN]] if lines else []
+    rest = lines[MAX_CHAIN:]
+    more = folded(f"{len(rest)} more reason{'s' if len(rest) > 1 else ''}", "\n".join(rest))
+    return "\n\n".join(part for part in ("\n".join(shown), more) if part)
+
+
 def _certainty(finding: Finding, links: Links) -> str:
     grade = f"{finding.evidence_grade} ({GRADES[finding.evidence_grade]})"
     sources = [_source(reference, links) for reference in finding.upstream if reference not in finding.evidence]
@@ -251,32 +256,3 @@ def _certainty(finding: Finding, links: Links) -> str:
 
 def _source(reference: str, links: Links) -> str:
     return links.references(reference) if links.repository else code(reference)
-
-
-def _chain(chain: tuple[Reason, ...], links: Links, path: str) -> str:
-    """One line for each place, with what is told of it."""
-    places: dict[tuple[str, int | None, str], list[Reason]] = {}
-    for reason in chain:
-        where = (reason.path, reason.line, "" if reason.path else reason.text)
-        places.setdefault(where, []).append(reason)
-    lines = [_place(reasons, links, path) for reasons in places.values()]
-    if not lines:
-        return ""
-    shown = "\n".join(["**Why:**", *lines[:MAX_CHAIN]])
-    rest = lines[MAX_CHAIN:]
-    return "\n\n".join(part for part in (shown, folded(f"{len(rest)} more reasons", "\n".join(rest))) if part)
-
-
-def _place(reasons: list[Reason], links: Links, path: str) -> str:
-    first = reasons[0]
-    here = f"line {first.line}" if first.path == path and first.line and first.kind != "engine-default" else ""
-    where = links.reason(first, here) or ("assumed" if first.kind == "assumption" else "")
-    told = [_told(reason) for reason in dict.fromkeys(reasons)]
-    more = [f"{len(told) - MAX_TEXTS} more"] if len(told) > MAX_TEXTS else []
-    said = "; ".join([*dict.fromkeys(told[:MAX_TEXTS]), *more])
-    return f"- {where}: {said}" if where else f"- {said}"
-
-
-def _told(reason: Reason) -> str:
-    """A line of a file is code; a sentence of ours that quotes none of it reads as one."""
-    return code(reason.text) if reason.kind in ("compose", "shell") else prose(reason.text)

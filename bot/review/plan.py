@@ -207,7 +207,7 @@ class _Threads:
         answered = [(item, mark) for item, mark in alive if item.has_human_reply]
         speaking = answered
         if name in wanted:
-            speaking += [(item, mark) for item, mark in alive if mark.state != "moved" and _in_place(item, mark)]
+            speaking += [(item, mark) for item, mark in alive if _in_place(item, mark)]
         for item, mark in speaking:
             comment = wanted.get(name) or comment_on(self.texts[name], self.review.origins)
             self._renew(item, mark, comment)

@@ -61,7 +61,7 @@ def test_a_patch_that_is_cut_or_none_shows_what_it_has(patch: str) -> None:
 
 def test_a_line_that_looks_like_a_head_of_a_hunk_is_content() -> None:
     found = patch_diff("@@ -1,2 +1,3 @@\n a\n+@@ -1 +50 @@\n-b\n+c\n\\ No newline at end of file")
-    assert (found.added, found.removed, found.hunks) == ({2, 3}, {2}, (range(1, 4),))
+    assert found == FileDiff(frozenset({2, 3}), frozenset({1, 2, 3}), frozenset({2}), (range(1, 4),))
 
 
 LINES = st.lists(st.sampled_from(["a", "b", "- c", "+ d", "@@ -1 +1 @@", "\\ e", ""]), max_size=40)

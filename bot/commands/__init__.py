@@ -1,0 +1,27 @@
+"""What people can ask for in a comment: the commands, who may use them, and their answers."""
+
+from bot.commands.answers import mistake_answer, refusal_answer
+from bot.commands.catalogue import COMMANDS, HELP, Command, Explain, Help, Recheck, Request, may
+from bot.commands.explanation import explain
+from bot.commands.finder import MAX_COMMANDS, Found, Mistake, find
+from bot.commands.texts import help_text, page
+
+__all__ = [
+    "COMMANDS",
+    "HELP",
+    "MAX_COMMANDS",
+    "Command",
+    "Explain",
+    "Found",
+    "Help",
+    "Mistake",
+    "Recheck",
+    "Request",
+    "explain",
+    "find",
+    "help_text",
+    "may",
+    "mistake_answer",
+    "page",
+    "refusal_answer",
+]
