@@ -19,7 +19,7 @@ from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.repositories import BlobCache, Change, RepositoryError, changed_paths, diff
 from bot.resolution import Repository
-from bot.review import Review, affected, file_diffs, review, summary
+from bot.review import Review, affected, configuration_edit, file_diffs, report, review, summary
 
 SCHEMA = 1
 
@@ -36,7 +36,7 @@ def review_command(base: str, head: str, repo: Path, fail_on: str, output: str) 
     if output == "json":
         print_json(review_json(outcome))
     elif output == "markdown":
-        click.echo(summary(outcome))
+        click.echo(report(outcome), nl=False)
     else:
         from bot.cli import text
 
@@ -55,11 +55,12 @@ def review_revisions(repo: Path, base: str, head: str, rules: Rules) -> Review:
     except RepositoryError as error:
         raise Failure(str(error)) from error
     with opened(repo, base, cache) as before, opened(repo, head, cache) as proposed:
+        edit = configuration_edit(paths, proposed.catalog.configuration.problems)
         after = _judged_by(before.catalog.configuration, proposed)
         touched = affected(before, after, paths)
-        old = _audit(before, rules, touched.base, "before")
-        new = _audit(after, rules, touched.head, "after")
-    return review(old, new, shown, _renamed(changes))
+        old = _audit(touched.narrow(before), rules, touched.base, "before")
+        new = _audit(touched.narrow(after), rules, touched.head, "after")
+    return review(old, new, shown, _renamed(changes), edit)
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:

@@ -14,7 +14,7 @@ from bot.hazards import Finding
 from bot.provenance import Reason
 from bot.resolution import EngineWorld, ResolvedService
 from bot.resolution.program import server
-from bot.review import PropertyChange, Review
+from bot.review import PropertyChange, Review, looked_at
 from bot.worlds.model import Seam
 
 _STYLES = {"error": "bold red", "warning": "yellow", "notice": "cyan", "folded": "dim"}
@@ -157,7 +157,7 @@ def _print_findings(out: Terminal, findings: Iterable[Finding]) -> None:
 def _details(finding: Finding) -> Iterable[str]:
     if finding.world.environment:
         sets = " ".join(f"{name}={shlex.quote(value)}" for name, value in finding.world.environment.items())
-        yield f"when: {sets} docker compose up"
+        yield f"when: {sets} docker compose -f {shlex.quote(finding.path)} up"
     if finding.world.symbols:
         yield "where: " + ", ".join(f"{name} is {value}" for name, value in finding.world.symbols.items())
     if finding.missing:
@@ -189,7 +189,8 @@ def print_review(review: Review) -> None:
         out.line(("properties", "underline"))
         out.columns(_change(change) for change in review.property_changes)
     out.line()
-    out.line(f"{len(review.unchanged)} findings are as they were.")
+    count = len(review.unchanged)
+    out.line(f"{count} {_plural('finding', count)} {'is' if count == 1 else 'are'} as before {looked_at(review)}.")
 
 
 def _change(change: PropertyChange) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from bot.review.diff import FileDiff, file_diffs, patch_diffs
 from bot.review.limits import Limits
 from bot.review.links import OFFLINE, Links
 from bot.review.plan import Edit, Minimise, NewComment, Plan, Posted, Summary, plan
-from bot.review.summary import report, summary
+from bot.review.summary import looked_at, report, summary
 
 __all__ = [
     "OFFLINE",
@@ -34,6 +34,7 @@ __all__ = [
     "affected",
     "configuration_edit",
     "file_diffs",
+    "looked_at",
     "merge_group_check",
     "nothing_to_review",
     "patch_diffs",

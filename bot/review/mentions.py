@@ -1,0 +1,88 @@
+"""Which files can depend on changed ones, by their text alone: a necessary condition, much cheaper than a parse."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+MANY = 60
+"""Names that are looked for one by one; of more, whether any of a text's words is among them is asked."""
+
+MAX_PATH = 4096
+"""Characters of a path that are looked at, as many as one may have."""
+
+_WORD = re.compile(r"[\w.+@~-]+")
+_ANCESTORS = re.compile(
+    r"(?:^|[\s\"'{-])\.{1,2}(?:/\.{1,2})*/?[\"'}]*:|source:[ \t]*[\"']?\.{1,2}(?:/\.{1,2})*/?[\"'\s]", re.MULTILINE
+)
+"""A mount of the compose's own folder, or of one above it: no name is written."""
+
+_PUT_TOGETHER = re.compile(r"\}[\w.+@~-]")
+"""A name that is not written in one piece (`${KIND:-dual}.yml`)."""
+
+_DRAWS_IN = re.compile(r"\b(?:extends|include)\b")
+_BESIDE = re.compile(r"(?:^|/)(?:\.env|[^/]*\.override\.ya?ml)$")
+"""Files that Docker Compose reads from the folder of the compose, unnamed."""
+
+
+def dependents(texts: Mapping[str, str], changed: frozenset[str]) -> frozenset[str]:
+    """Those of the files that are changed, or may depend on changed files, also through other files of `texts`."""
+    found = set(changed & texts.keys()) | _beside(texts, changed)
+    written = {path: _without_comments(text) for path, text in texts.items() if path not in found}
+    drawing_in = {path for path, text in written.items() if _DRAWS_IN.search(text)}
+    asked, news = set(written), set(changed) | found
+    while news and asked:
+        names = _naming(news)
+        news = {path for path in asked if names(written[path])}
+        found |= news
+        asked = (asked & drawing_in) - news
+    return frozenset(found)
+
+
+def _without_comments(text: str) -> str:
+    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
+
+
+def _beside(texts: Iterable[str], changed: Iterable[str]) -> set[str]:
+    folders = {posixpath.dirname(path) for path in changed if _BESIDE.search(path)}
+    return {path for path in texts if posixpath.dirname(path) in folders} if folders else set()
+
+
+def _naming(paths: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a text may name one of the files, or mount a folder above one."""
+    parts = [path.split("/") for path in paths]
+    names = {_last_word(part[-1]) for part in parts}
+    folders = {_last_word(folder) for part in parts for folder in part[:-1]}
+    if "" in names | folders:
+        return lambda _: True
+    if len(names) + len(folders) > MANY:
+        all_names = names | folders
+        return lambda text: _is_open(text) or not all_names.isdisjoint(_WORD.findall(text))
+    ends = re.compile(f"(?:/|source:[ \t]*[\"']?)(?:{'|'.join(map(re.escape, folders))})(?![\\w.+@~-]|/[\\w.+@~-])")
+
+    def may(text: str) -> bool:
+        if _is_open(text) or any(name in text for name in names):
+            return True
+        return bool(folders) and any(_is_relative(text, match.start()) for match in ends.finditer(text))
+
+    return may
+
+
+def _is_open(text: str) -> bool:
+    return bool(_ANCESTORS.search(text) or _PUT_TOGETHER.search(text))
+
+
+def _is_relative(text: str, at: int) -> bool:
+    """Whether the path around a slash is one of the repository: what begins with a slash is the host's or the
+    container's.
+    """
+    begin = at
+    while begin > max(at - MAX_PATH, 0) and (text[begin - 1] == "/" or _WORD.match(text[begin - 1])):
+        begin -= 1
+    return text[begin] != "/" or begin == at - MAX_PATH or text[begin - 1 : begin] == "}"
+
+
+def _last_word(name: str) -> str:
+    """The end of a name, which stands in any text that writes the name; empty when the name has no plain end."""
+    return next(reversed(_WORD.findall(name)), "")
