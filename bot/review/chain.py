@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from bot.markdown import code, prose
 from bot.provenance import Reason
 from bot.review.links import Links
+
+_ENTRY = re.compile(r"[\w-]+: \S")
+"""A line of a profile, as it stands there."""
 
 MAX_TEXTS = 3
 """Texts that are told of one place."""
@@ -35,4 +39,5 @@ def _place(reasons: list[Reason], links: Links, path: str) -> str:
 
 def _told(reason: Reason) -> str:
     """A line of a file is code; a sentence of ours that quotes none of it reads as one."""
-    return code(reason.text) if reason.kind in ("compose", "shell") else prose(reason.text)
+    quoted = reason.kind in ("compose", "shell") or (reason.kind == "catalog" and _ENTRY.match(reason.text))
+    return code(reason.text) if quoted else prose(reason.text)

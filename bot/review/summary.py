@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bot.engine import Value
 from bot.hazards import Finding, improved, worsened
 from bot.markdown import cell, code, prose
+from bot.provenance import Reason
 from bot.review.comments import Comment, comment_on
 from bot.review.compare import PropertyChange, Review
 from bot.review.configuration import PATH
@@ -22,10 +23,13 @@ _VERDICTS = {
     "neutral": "**This change introduces something to look at.**",
     "success": "**This change introduces no hazard.**",
 }
+_LOUDNESS = {"folded": "none"}
+"""What is folded away is no level to a reader."""
+
 _TABLE = ("| hazard | where | status | level |", "|---|---|---|---|")
-_PROPERTY_TABLE = ("| property | before → after | services | because |", "|---|---|---|---|")
-_MAX_SERVICES = 4
-"""Services that one row of property changes names."""
+_PROPERTY_TABLE = ("| property | services | because |", "|---|---|---|")
+MAX_LISTED = 6
+"""Places that one row of a table names."""
 
 
 def summary(review: Review, links: Links = OFFLINE, size: int = MAX_BYTES) -> str:
@@ -52,7 +56,7 @@ def main_sections(review: Review, links: Links) -> list[Section]:
     shown = [finding for finding in review.introduced if finding.level != "folded" and finding.status != "unknown"]
     pairs = review.changed
     return [
-        paragraph(_VERDICTS[review.conclusion]),
+        paragraph(f"{_VERDICTS[review.conclusion]} {_tally(review)}"),
         _table("Introduced", [_Row(finding, finding.status, finding.level) for finding in shown], links),
         _changed("Worsened", [pair for pair in pairs if worsened(*pair)], links),
         _changed("Improved", [pair for pair in pairs if improved(*pair)], links),
@@ -62,6 +66,25 @@ def main_sections(review: Review, links: Links) -> list[Section]:
         _configuration(review, links),
         _properties("Changes that no line mentions", [c for c in review.property_changes if c.unmentioned], links),
     ]
+
+
+def _tally(review: Review) -> str:
+    """How much of what, in one sentence."""
+    counts = {
+        "error": _count(review, "error"),
+        "warning": _count(review, "warning"),
+        "notice": _count(review, "notice"),
+    }
+    brought = [f"{count} {level}{'s' if count > 1 else ''}" for level, count in counts.items() if count]
+    better = sum(improved(*pair) for pair in review.changed)
+    told = [f"New or worse: {', '.join(brought)}." if brought else ""]
+    told += [f"Better: {better}." if better else "", f"Fixed: {len(review.fixed)}." if review.fixed else ""]
+    told.append(f"Looked at {_composes(review)} that this change can touch.")
+    return " ".join(part for part in told if part)
+
+
+def _count(review: Review, level: str) -> int:
+    return sum(finding.level == level for finding in review.introduced_or_worsened)
 
 
 def further_sections(review: Review, links: Links) -> list[Section]:
@@ -128,22 +151,35 @@ def _mitigated(count: int) -> str:
 
 def looked_at(review: Review) -> str:
     """What the numbers are about."""
-    composes = "the one compose" if review.composes == 1 else f"the {review.composes} composes"
-    return f"in {composes} that this change can touch"
+    return f"in {_composes(review)} that this change can touch"
+
+
+def _composes(review: Review) -> str:
+    return "the one compose" if review.composes == 1 else f"the {review.composes} composes"
 
 
 def _arrow(before: str, after: str) -> str:
+    before, after = (_LOUDNESS.get(word, word) for word in (before, after))
     return after if before == after else f"{before} → {after}"
 
 
 def _table(title: str, rows: Sequence[_Row], links: Links) -> Section:
-    return Section(title, tuple(_line(row, links) for row in rows), _TABLE)
+    """Findings of one kind that stand alike share a line."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        told = (row.finding.title + _cause(row.finding), row.status + _world(row.finding), row.level)
+        alike.setdefault(told, []).append(_where(row.finding, links))
+    lines = (
+        f"| {cell(hazard)} | {cell(_listed(places))} | {cell(status)} | {level} |"
+        for (hazard, status, level), places in alike.items()
+    )
+    return Section(title, tuple(lines), _TABLE)
 
 
-def _line(row: _Row, links: Links) -> str:
-    finding = row.finding
-    hazard, where = cell(finding.title + _cause(finding)), cell(_where(finding, links))
-    return f"| {hazard} | {where} | {row.status}{cell(_world(finding))} | {row.level} |"
+def _listed(items: Sequence[str]) -> str:
+    """The first of several, and how many there are besides."""
+    more = [f"{len(items) - MAX_LISTED} more"] if len(items) > MAX_LISTED else []
+    return ", ".join([*items[:MAX_LISTED], *more])
 
 
 def _where(finding: Finding, links: Links) -> str:
@@ -177,27 +213,28 @@ def _configuration(review: Review, links: Links) -> Section:
 
 
 def _properties(title: str, changes: Sequence[PropertyChange], links: Links, *, folded: bool = False) -> Section:
-    """Property changes, those that are the same in several services in one row."""
-    alike: dict[tuple[str, str, str, str], list[PropertyChange]] = {}
+    """Property changes: what one line changes in a service is told together, and what is alike in several services."""
+    by_cause: dict[tuple[str, str, Reason | None], list[PropertyChange]] = {}
     for change in changes:
-        told = change.reason.text if change.reason else ""
-        alike.setdefault((change.property, _value(change.before), _value(change.after), told), []).append(change)
-    rows = tuple(
-        f"| {code(name)} | {before} → {after} | {cell(_services(found, links))} | {cell(code(told)) if told else ''} |"
-        for (name, before, after, told), found in alike.items()
-    )
-    return Section(title, rows, _PROPERTY_TABLE, folded=folded)
+        by_cause.setdefault((change.path, change.service, change.reason), []).append(change)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (_, _, reason), found in by_cause.items():
+        moved = ", ".join(f"{code(one.property)} {_value(one.before)} → {_value(one.after)}" for one in found)
+        why = code(reason.text) if reason else ""
+        alike.setdefault((moved, why), []).append(_service(found[0], links))
+    rows = (f"| {moved} | {cell(_listed(services))} | {cell(why)} |" for (moved, why), services in alike.items())
+    return Section(title, tuple(rows), _PROPERTY_TABLE, folded=folded)
 
 
-def _services(changes: Sequence[PropertyChange], links: Links) -> str:
-    """The services of a row, each with the place of its cause."""
-    named = []
-    for change in changes[:_MAX_SERVICES]:
-        place = links.at(change.release).reason(change.reason) if change.reason else ""
-        named.append(code(change.slug or change.service) + (f" ({place})" if place else ""))
-    if len(changes) > _MAX_SERVICES:
-        named.append(f"{len(changes) - _MAX_SERVICES} more")
-    return ", ".join(named)
+def _service(change: PropertyChange, links: Links) -> str:
+    """The name of a service, linked to what changed it; the place itself where it is not linked and has no slug."""
+    reason = change.reason
+    if reason is not None and reason.kind == "engine-default":
+        place = links.at(change.release).reason(reason)
+        return f"{code(change.slug or f'{change.path}: {change.service}')} ({place})"
+    if reason is not None and reason.line is not None and (links.repository or not change.slug):
+        return links.place(reason.path, reason.line, change.slug or "")
+    return code(change.slug or f"{change.path}: {change.service}")
 
 
 def _value(value: Value) -> str:
@@ -207,8 +244,10 @@ def _value(value: Value) -> str:
 
 
 def _undecided(findings: Iterable[Finding], links: Links) -> Section:
-    rows = tuple(
-        f"- {finding.title}{_cause(finding)}, {_where(finding, links)}: {'; '.join(map(prose, finding.missing))}"
-        for finding in findings
-    )
-    return Section(f"Undetermined ({len(rows)})", rows, folded=True)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for finding in findings:
+        told = (finding.title + _cause(finding), "; ".join(map(prose, finding.missing)))
+        alike.setdefault(told, []).append(_where(finding, links))
+    count = sum(map(len, alike.values()))
+    rows = tuple(f"- {hazard}, {_listed(places)}: {missing}" for (hazard, missing), places in alike.items())
+    return Section(f"Undetermined ({count})", rows, folded=True)
