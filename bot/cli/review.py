@@ -18,8 +18,9 @@ from bot.cli.options import fail_on_option, format_option
 from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.repositories import BlobCache, Change, RepositoryError, changed_paths, diff
+from bot.repositories.git import commit
 from bot.resolution import Repository
-from bot.review import Review, affected, configuration_edit, file_diffs, report, review, summary
+from bot.review import OFFLINE, Links, Review, affected, configuration_edit, file_diffs, report, review, summary
 
 SCHEMA = 1
 
@@ -28,21 +29,31 @@ SCHEMA = 1
 @click.option("--base", required=True, help="The revision to compare with.")
 @click.option("--head", required=True, help="The revision to review.")
 @click.option("--repo", type=click.Path(file_okay=False, path_type=Path), default=".", help="The repository.")
+@click.option("--url", default="", metavar="URL", help="Where the repository is on GitHub: Markdown gets links to it.")
 @fail_on_option
 @format_option("text", "json", "markdown")
-def review_command(base: str, head: str, repo: Path, fail_on: str, output: str) -> None:
+def review_command(base: str, head: str, repo: Path, url: str, fail_on: str, output: str) -> None:
     """Compare two revisions: the hazards that a change introduces, alters and fixes."""
     outcome = review_revisions(repo, base, head, load_rules())
     if output == "json":
         print_json(review_json(outcome))
     elif output == "markdown":
-        click.echo(report(outcome), nl=False)
+        click.echo(report(outcome, _links(repo, head, url)), nl=False)
     else:
         from bot.cli import text
 
         text.print_review(outcome)
     if any(at_least(finding.level, fail_on) for finding in outcome.introduced_or_worsened):
         raise SystemExit(1)
+
+
+def _links(repo: Path, head: str, url: str) -> Links:
+    if not url:
+        return OFFLINE
+    try:
+        return Links(url.rstrip("/"), commit(repo, head))
+    except RepositoryError as error:
+        raise Failure(str(error)) from error
 
 
 def review_revisions(repo: Path, base: str, head: str, rules: Rules) -> Review:

@@ -164,9 +164,10 @@ def _details(finding: Finding) -> Iterable[str]:
         yield "undecided: " + "; ".join(finding.missing)
     for reason in finding.chain:
         yield f"why: {_reason(reason)}"
-    yield f"how sure: {finding.evidence_grade}. {finding.evidence}".rstrip()
+    decided = finding.status != "unknown"
+    yield f"{'how sure' if decided else 'where it is so'}: {finding.evidence_grade}. {finding.evidence}".rstrip()
     if finding.remedy:
-        yield f"what to do: {finding.remedy}"
+        yield f"{'what to do' if decided else 'what to do then'}: {finding.remedy}"
 
 
 def print_review(review: Review) -> None:

@@ -64,7 +64,8 @@ class Suggestion:
 @dataclass(frozen=True, slots=True)
 class Comment:
     """A review comment. `line` is None for a comment on the file as a whole; `side` is GitHub's name of the version.
-    `start` is the first line of a comment on several.
+    `start` is the first line of a comment on several. `again` says that another comment tells the same of another
+    service, at length.
     """
 
     path: str
@@ -74,6 +75,7 @@ class Comment:
     origin: Origin
     suggestion: Suggestion | None = None
     start: int | None = None
+    again: bool = False
 
     def on_the_file(self) -> Comment:
         """The same as a comment on the file as a whole."""
@@ -102,7 +104,7 @@ class Comment:
             (None, 0),
         ):
             finding = replace(self.finding, chain=chain[:kept])
-            text = body(finding, self.origin, links, path=self.path, suggestion=suggestion)
+            text = body(finding, self.origin, links, path=self.path, suggestion=suggestion, again=self.again)
             if len(text.encode("utf-8", "replace")) <= size:
                 return text
         return f"**{self.finding.title}** ({self.finding.level}, {links.rule(self.finding.rule)})"
@@ -148,7 +150,16 @@ def comments(
             found.append(replace(comment, suggestion=suggestion, start=start))
         elif (where := place(finding, diffs)) is not None:
             found.append(comment_on(finding, origins, *where))
-    return tuple(found)
+    return tuple(_each_at_length_once(found))
+
+
+def _each_at_length_once(found: Iterable[Comment]) -> Iterable[Comment]:
+    """Of comments that say the same of several services, the first one gives the reasons; the others fold them away."""
+    seen: set[tuple[str, str, str]] = set()
+    for comment in found:
+        same = (comment.finding.rule, comment.finding.message, comment.finding.remedy)
+        yield replace(comment, again=True) if same in seen else comment
+        seen.add(same)
 
 
 def _applies(suggestion: Suggestion, diffs: Mapping[str, FileDiff]) -> bool:
@@ -182,19 +193,20 @@ def body(
     *,
     path: str = "",
     suggestion: Suggestion | None = None,
+    again: bool = False,
 ) -> str:
     """What happens, in which world, why, how sure, and what to do: in this order, on one screen. `path` is the file
-    that the reader has open.
+    that the reader has open; `again` folds the reasons away.
     """
     origin = origin or Origin((finding.path,))
     links = links.at(origin.release)
+    reasons = [part for part in (_why(finding, links, path, again), _certain(finding, links)) if part]
     label = "undecided" if finding.status == "unknown" else finding.level
     parts = [
         f"**{finding.title}** ({label}, {links.rule(finding.rule)})",
         links.references(finding.message),
         f"**When:** {world(finding, origin)}.",
-        _why(finding, links, path),
-        f"**How sure:** {_certainty(finding, links)}",
+        folded("Why, and how sure", "\n\n".join(reasons)) if again else "\n\n".join(reasons),
         f"**{_remedy_title(finding)}:** {links.references(finding.remedy)}" if finding.remedy else "",
         str(suggestion or ""),
     ]
@@ -222,7 +234,7 @@ def world(finding: Finding, origin: Origin) -> str:
     if finding.world.environment:
         where = f"only when it is started with {code(command(finding.world.environment, origin.files))}"
     else:
-        where = "by default, with nothing set"
+        where = "by default, as the file stands"
     assumed = ", ".join(f"{code(name)} is {code(value)}" for name, value in finding.world.symbols.items())
     return f"{where}, where {assumed}" if assumed else where
 
@@ -233,12 +245,17 @@ def command(environment: Mapping[str, str], files: Iterable[str]) -> str:
     return " ".join([*sets, "docker compose", *(f"-f {shlex.quote(file)}" for file in files), "up"])
 
 
-def _why(finding: Finding, links: Links, path: str) -> str:
-    lines = chain_lines(finding.chain, links, path)
-    shown = ["**Why:**", *lines[:MAX_CHAIN]] if lines else []
-    rest = lines[MAX_CHAIN:]
+def _why(finding: Finding, links: Links, path: str, whole: bool) -> str:
+    lines = chain_lines(finding.chain, links, path, finding.message)
+    kept = len(lines) if whole else MAX_CHAIN
+    shown = ["**Why:**", *lines[:kept]] if lines else []
+    rest = lines[kept:]
     more = folded(f"{len(rest)} more reason{'s' if len(rest) > 1 else ''}", "\n".join(rest))
     return "\n\n".join(part for part in ("\n".join(shown), more) if part)
+
+
+def _certain(finding: Finding, links: Links) -> str:
+    return f"**How sure:** {_certainty(finding, links)}"
 
 
 def _certainty(finding: Finding, links: Links) -> str:

@@ -66,8 +66,11 @@ class Review:
 
     @property
     def told(self) -> tuple[Finding, ...]:
-        """What deserves a comment of its own, the worst first: what is folded or undecided is only listed."""
+        """What deserves a comment of its own, the worst first: what is folded, undecided or merely suspected is only
+        listed.
+        """
         worth = (f for f in self.introduced_or_worsened if f.level != "folded" and f.status != "unknown")
+        worth = (f for f in worth if f.evidence_grade != "suspected")
         return tuple(sorted(worth, key=lambda f: (_RANK[f.level], f.path, f.line, f.rule, f.cause)))
 
 

@@ -90,6 +90,7 @@ def _count(review: Review, level: str) -> int:
 def further_sections(review: Review, links: Links) -> list[Section]:
     """What is folded away: it is there for whoever asks."""
     undecided = [finding for finding in review.introduced if finding.status == "unknown"]
+    undecided += (after for before, after in review.changed if after.status == "unknown" != before.status)
     mentioned = [change for change in review.property_changes if not change.unmentioned]
     return [
         _properties("Other property changes", mentioned, links, folded=True),
@@ -126,11 +127,11 @@ def _changed(title: str, pairs: Sequence[tuple[Finding, Finding]], links: Links)
 
 def _remaining(pairs: Sequence[tuple[Finding, Finding]], links: Links) -> Section:
     """What is left to do about each that has no comment of its own."""
-    left = tuple(
-        f"- {_where(after, links)}{_cause(after)}: {links.references(after.remedy)}"
-        for _, after in pairs
-        if after.remedy
-    )
+    alike: dict[str, list[str]] = {}
+    for _, after in pairs:
+        if after.remedy:
+            alike.setdefault(after.remedy, []).append(f"{_where(after, links)}{_cause(after)}")
+    left = tuple(f"- {_listed(places)}: {links.references(remedy)}" for remedy, places in alike.items())
     return Section("", left, ("What remains to be done:",))
 
 

@@ -250,3 +250,30 @@ def test_a_folder_that_is_no_repository_ends_with_status_2(run: Run, tmp_path: P
 
 def test_both_revisions_must_be_given(run: Run, tmp_path: Path) -> None:
     assert run("review", "--repo", tmp_path, "--base", "a").status == 2
+
+
+# Markdown -------------------------------------------------------------------------------------------------------------
+
+
+def test_markdown_holds_what_would_be_said_on_the_lines(history: History) -> None:
+    base = history.state({})
+    out = history.review(base, history.state({"compose.yml": CORRUPT}), "--format", "markdown").out
+    assert "### On the lines of this change\n#### `compose.yml:" in out
+    for part in (
+        f"(error, `{PAIR}`)",
+        "**When:** by default",
+        "**Why:**",
+        "**How sure:** established",
+        "**What to do:**",
+    ):
+        assert part in out
+
+
+def test_with_an_address_markdown_has_links_to_the_commit(history: History) -> None:
+    base = history.state({})
+    head = history.state({"compose.yml": CORRUPT})
+    url = "https://github.com/acme/serving"
+    out = history.review(base, head, "--format", "markdown", "--url", f"{url}/").out
+    assert f"]({url}/blob/{head}/compose.yml#L" in out
+    assert "](https://redirect.github.com/vllm-project/vllm/issues/43559)" in out
+    assert url not in history.review(base, head, "--format", "markdown").out
