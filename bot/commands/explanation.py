@@ -84,10 +84,12 @@ def _unit(asked: Explain, unit: Unit, repository: Repository, links: Links) -> I
 
 
 def _chains(service: ResolvedService, name: str, links: Links) -> Iterable[Section]:
-    told: dict[str, None] = {}
+    """The chain in each fork of the default world. Forks that it does not depend on are not told apart."""
+    told: dict[str, EngineWorld] = {}
     for world in service.defaults:
-        told[_chain(service, world, name, links)] = None
-    yield from map(paragraph, told)
+        told.setdefault(_chain(service, world, name, links), world)
+    for chain, world in told.items():
+        yield paragraph(f"{_assumed(world) if len(told) > 1 else ''}{chain}")
 
 
 def _chain(service: ResolvedService, world: EngineWorld, name: str, links: Links) -> str:
@@ -100,7 +102,7 @@ def _chain(service: ResolvedService, world: EngineWorld, name: str, links: Links
     value = f"is **{_value(found)}**" if found.known else "is **not known**"
     hedge = ", as far as can be told" if found.certainty == "assumed" else ""
     parts = [
-        f"{code(name)} {value}{hedge}{_assumed(world)}:",
+        f"{code(name)} {value}{hedge}:",
         "\n".join(lines[:MAX_LINES]),
         folded(f"{len(lines) - MAX_LINES} more", "\n".join(lines[MAX_LINES:])),
     ]
@@ -109,8 +111,8 @@ def _chain(service: ResolvedService, world: EngineWorld, name: str, links: Links
 
 def _assumed(world: EngineWorld) -> str:
     assumed = dict(world.outcome.assumed) if world.outcome else {}
-    where = ", ".join(f"{code(name)} is {code(value)}" for name, value in assumed.items())
-    return f", where {where}" if where else ""
+    where = " and ".join(f"{code(name)} is {code(value)}" for name, value in assumed.items())
+    return f"Where {where}: " if where else ""
 
 
 def _no_engine(world: EngineWorld) -> str:

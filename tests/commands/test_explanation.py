@@ -115,3 +115,19 @@ def test_an_answer_has_a_limit() -> None:
     script = f"    entrypoint: [bash, -c, 'echo {reads}; exec vllm serve']\n"
     text = f"services:\n  engine:\n{values}\n    image: vllm/vllm-openai:v0.25.1\n{script}"
     assert len(explain(Explain("a.yml"), _repository(a=text), LINKS).encode()) < 60_000
+
+
+FORKED = """\
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    entrypoint: [bash, -c, 'if grep -q x /y; then set -- "$$@" --enforce-eager; fi; exec vllm "$$@"', --]
+    command: [serve, --model=/models/hare-9b, --max-model-len=4096]
+"""
+
+
+@pytest.mark.parametrize(("name", "times"), [("max_model_len", 1), ("enforce_eager", 2)])
+def test_ways_through_a_script_are_told_apart_where_they_matter(name: str, times: int) -> None:
+    answer = explain(Explain("a.yml", None, name), _repository(a=FORKED))
+    assert answer.count(f"`{name}` is **") == times
+    assert ("Where `" in answer) is (times == 2)
