@@ -78,7 +78,7 @@ def title(review: Review) -> str:
 
 
 def _counts(findings: Iterable[Finding]) -> str:
-    levels = [finding.level for finding in findings]
+    levels = [finding.level for finding in findings if finding.status != "unknown"]
     counted = ((level, levels.count(level)) for level in ("error", "warning", "notice"))
     return ", ".join(f"{count} {level if count == 1 else f'{level}s'}" for level, count in counted if count)
 

@@ -25,6 +25,8 @@ GRADES = {
 MAX_BYTES = 60_000
 """Of one comment; GitHub takes 65,536 characters."""
 
+_OLDER = " It may be older than this change: on the base branch it cannot be told what this service runs."
+
 MAX_CHAIN = 5
 """Places of a chain that a comment shows; the others are folded away: more than a screen is not read."""
 
@@ -37,12 +39,14 @@ Identity = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Of a finding's service: the files to give to Docker Compose with `-f`, and the release that gave the engine's
-    reasons (None where several did).
+    """Of a finding's service: the files to give to Docker Compose with `-f`, the release that gave the engine's
+    reasons (None where several did), and whether it could not be told what the service ran before the change, so that
+    the finding may be older.
     """
 
     files: tuple[str, ...]
     release: str | None = None
+    unknown_before: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,8 @@ class Suggestion:
 @dataclass(frozen=True, slots=True)
 class Comment:
     """A review comment. `line` is None for a comment on the file as a whole; `side` is GitHub's name of the version.
-    `start` is the first line of a comment on several. `again` says that another comment tells the same of another
-    service, at length.
+    `start` is the first line of a comment on several. `again` says that another comment on the same rule
+    gives its reasons at length.
     """
 
     path: str
@@ -154,12 +158,11 @@ def comments(
 
 
 def _each_at_length_once(found: Iterable[Comment]) -> Iterable[Comment]:
-    """Of comments that say the same of several services, the first one gives the reasons; the others fold them away."""
-    seen: set[tuple[str, str, str]] = set()
+    """Of the comments of one rule, the first one gives its reasons; the others fold them away."""
+    seen: set[str] = set()
     for comment in found:
-        same = (comment.finding.rule, comment.finding.message, comment.finding.remedy)
-        yield replace(comment, again=True) if same in seen else comment
-        seen.add(same)
+        yield replace(comment, again=True) if comment.finding.rule in seen else comment
+        seen.add(comment.finding.rule)
 
 
 def _applies(suggestion: Suggestion, diffs: Mapping[str, FileDiff]) -> bool:
@@ -205,7 +208,7 @@ def body(
     parts = [
         f"**{finding.title}** ({label}, {links.rule(finding.rule)})",
         links.references(finding.message),
-        f"**When:** {world(finding, origin)}.",
+        f"**When:** {world(finding, origin)}.{_OLDER if origin.unknown_before else ''}",
         folded("Why, and how sure", "\n\n".join(reasons)) if again else "\n\n".join(reasons),
         f"**{_remedy_title(finding)}:** {links.references(finding.remedy)}" if finding.remedy else "",
         str(suggestion or ""),

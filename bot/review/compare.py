@@ -92,7 +92,7 @@ def review(
         difference.unchanged,
         tuple(_property_changes(base, head, diffs, renamed)),
         (),
-        _origins(head),
+        _origins(head, {new: old for old, new in renamed.items()}, base),
         len(head.units),
         frozenset(_undetermined(head)),
         configuration,
@@ -100,7 +100,7 @@ def review(
     return replace(found, comments=comments(found.told, diffs, found.origins))
 
 
-def _origins(head: Report) -> Mapping[Identity, Origin]:
+def _origins(head: Report, old_paths: Mapping[str, str], base: Report) -> Mapping[Identity, Origin]:
     """Which files make each service, and which release gave the reasons for its engine in the world of a finding."""
     found: dict[Identity, Origin] = {}
     for unit in head.units:
@@ -112,7 +112,8 @@ def _origins(head: Report) -> Mapping[Identity, Origin]:
                 releases.setdefault(place, asked[0] if len(asked) == 1 else None)
         for finding in unit.findings:
             world_of = (finding.service, tuple(finding.world.environment.items()))
-            found[finding.identity] = Origin(unit.unit.files, releases.get(world_of))
+            known = base.resolves(old_paths.get(finding.path, finding.path), finding.service)
+            found[finding.identity] = Origin(unit.unit.files, releases.get(world_of), not known)
     return found
 
 

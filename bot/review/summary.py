@@ -54,7 +54,7 @@ def _told(comment: Comment, links: Links) -> str:
 def main_sections(review: Review, links: Links) -> list[Section]:
     """What a reader should see first: the verdict, and every finding that the change moves."""
     shown = [finding for finding in review.introduced if finding.level != "folded" and finding.status != "unknown"]
-    pairs = review.changed
+    pairs = [pair for pair in review.changed if not _newly_undecided(*pair)]
     return [
         paragraph(f"{_VERDICTS[review.conclusion]} {_tally(review)}"),
         _table("Introduced", [_Row(finding, finding.status, finding.level) for finding in shown], links),
@@ -66,6 +66,11 @@ def main_sections(review: Review, links: Links) -> list[Section]:
         _configuration(review, links),
         _properties("Changes that no line mentions", [c for c in review.property_changes if c.unmentioned], links),
     ]
+
+
+def _newly_undecided(before: Finding, after: Finding) -> bool:
+    """Whether nobody can tell any more that all is well: worse than before, and no hazard yet."""
+    return after.status == "unknown" and worsened(before, after)
 
 
 def _tally(review: Review) -> str:
@@ -84,13 +89,18 @@ def _tally(review: Review) -> str:
 
 
 def _count(review: Review, level: str) -> int:
-    return sum(finding.level == level for finding in review.introduced_or_worsened)
+    """Of those that are known to stand."""
+    return sum(f.level == level and f.status != "unknown" for f in review.introduced_or_worsened)
 
 
 def further_sections(review: Review, links: Links) -> list[Section]:
     """What is folded away: it is there for whoever asks."""
     undecided = [finding for finding in review.introduced if finding.status == "unknown"]
-    undecided += (after for before, after in review.changed if after.status == "unknown" != before.status)
+    undecided += (
+        after
+        for before, after in review.changed
+        if _newly_undecided(before, after) or after.status == "unknown" != before.status
+    )
     mentioned = [change for change in review.property_changes if not change.unmentioned]
     return [
         _properties("Other property changes", mentioned, links, folded=True),

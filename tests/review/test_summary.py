@@ -85,3 +85,32 @@ def test_what_is_folded_away_is_counted() -> None:
     text = summary(_review(OFF, OFF + "      - --seed=1\n"))
     assert "Unchanged (" in text
     assert "| folded |" not in text
+
+
+def test_what_could_not_be_told_before_may_be_older() -> None:
+    broken = BASE.replace("image:", "imag:")
+    (there, here) = (
+        next(c for c in outcome.comments if c.finding.rule == "mtp-prefix-cache-hybrid")
+        for outcome in (_review(OFF, BASE), _review(broken, BASE))
+    )
+    assert "may be older than this change" in here.body
+    assert "may be older" not in there.body
+
+
+def test_the_first_comment_on_a_rule_gives_the_reasons_and_the_others_fold_them() -> None:
+    twice = BASE + "      - --nope=1\n      - --nein=2\n"
+    bodies = [c.body for c in _review(BASE, twice).comments if c.finding.rule == "unknown-flag"]
+    assert ["<details><summary>Why, and how sure" in body for body in bodies] == [False, True]
+
+
+def test_the_command_names_the_file() -> None:
+    (comment,) = _review(OFF.replace("      - ${CACHE:---no-enable-prefix-caching}\n", ""), OFF).comments
+    assert "`CACHE=--enable-prefix-caching docker compose -f compose.yml up`" in comment.body
+
+
+def test_what_is_undecided_is_listed_with_its_reasons_and_has_no_comment() -> None:
+    unknown = BASE.replace("hare-9b", "fox").replace("0.25.1", "0.25.0")
+    outcome = _review(BASE.replace("/models/hare-9b", "/models/fox").replace("enable", "no-enable"), unknown)
+    text = summary(outcome)
+    assert "Undetermined (" in text
+    assert not any(comment.finding.status == "unknown" for comment in outcome.comments)
