@@ -43,8 +43,8 @@ class Links:
         return replace(self, sha=sha) if self.repository else self
 
     def place(self, path: str, line: int | None, shown: str = "") -> str:
-        """A place in the repository as Markdown: `shown`, or the path with its line."""
-        text = code(shown or (f"{path}:{line}" if line else path))
+        """A place in the repository as Markdown: `shown`, which is Markdown, or the path with its line."""
+        text = shown or code(f"{path}:{line}" if line else path)
         address = quote(path)
         if not (self.repository and self.sha) or len(address) > MAX_PATH:
             return text

@@ -12,10 +12,14 @@ MANY = 60
 MAX_PATH = 4096
 """Characters of a path that are looked at, as many as one may have."""
 
+_BEFORE = 130
+"""Characters before the end of a path of dots that are looked at: forty folders up."""
+
 _WORD = re.compile(r"[\w.+@~-]+")
-_ANCESTORS = re.compile(
-    r"(?:^|[\s\"'{-])\.{1,2}(?:/\.{1,2})*/?[\"'}]*:|source:[ \t]*[\"']?\.{1,2}(?:/\.{1,2})*/?[\"'\s]", re.MULTILINE
-)
+# Patterns that begin with a plain character are an order faster than a choice.
+_ENDS_IN_DOTS = re.compile(r"\.\.?/?[\"'}]*:")
+_SOURCE_OF_DOTS = re.compile(r"source:[ \t]*[\"']?\.{1,2}(?:/\.{1,2})*/?[\"'\s]")
+_DOTS = re.compile(r"(?:^|[^\w.+@~/])\.{1,2}(?:/\.{1,2}){0,40}$", re.MULTILINE)
 """A mount of the compose's own folder, or of one above it: no name is written."""
 
 _PUT_TOGETHER = re.compile(r"\}[\w.+@~-]")
@@ -30,13 +34,12 @@ def dependents(texts: Mapping[str, str], changed: frozenset[str]) -> frozenset[s
     """Those of the files that are changed, or may depend on changed files, also through other files of `texts`."""
     found = set(changed & texts.keys()) | _beside(texts, changed)
     written = {path: _without_comments(text) for path, text in texts.items() if path not in found}
-    drawing_in = {path for path, text in written.items() if _DRAWS_IN.search(text)}
     asked, news = set(written), set(changed) | found
     while news and asked:
         names = _naming(news)
         news = {path for path in asked if names(written[path])}
         found |= news
-        asked = (asked & drawing_in) - news
+        asked = {path for path in asked - news if _DRAWS_IN.search(written[path])} if news else set()
     return frozenset(found)
 
 
@@ -70,7 +73,13 @@ def _naming(paths: Iterable[str]) -> Callable[[str], bool]:
 
 
 def _is_open(text: str) -> bool:
-    return bool(_ANCESTORS.search(text) or _PUT_TOGETHER.search(text))
+    """Whether a text mounts a folder without naming it, or puts a name together."""
+    if _PUT_TOGETHER.search(text) or _SOURCE_OF_DOTS.search(text):
+        return True
+    return any(
+        _DOTS.search(text[max(match.start() - _BEFORE, 0) : match.start()] + match[0].rstrip("/\"'}:"))
+        for match in _ENDS_IN_DOTS.finditer(text)
+    )
 
 
 def _is_relative(text: str, at: int) -> bool:

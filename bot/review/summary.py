@@ -244,7 +244,7 @@ def _service(change: PropertyChange, links: Links) -> str:
         place = links.at(change.release).reason(reason)
         return f"{code(change.slug or f'{change.path}: {change.service}')} ({place})"
     if reason is not None and reason.line is not None and (links.repository or not change.slug):
-        return links.place(reason.path, reason.line, change.slug or "")
+        return links.place(reason.path, reason.line, code(change.slug) if change.slug else "")
     return code(change.slug or f"{change.path}: {change.service}")
 
 

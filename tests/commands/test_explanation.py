@@ -50,7 +50,7 @@ REGISTRY = "otter/pair: {compose: deploy/two.yml}\n"
 def test_a_property_is_explained_by_its_chain_with_links() -> None:
     answer = explain(Explain("deploy/one.yml", None, "prefix_caching"), _repository(deploy_one=COMPOSE), LINKS)
     assert "`prefix_caching` is **on**" in answer
-    assert f"[`line 7`](https://github.com/acme/serving/blob/{'a' * 40}/deploy/one.yml#L7)" in answer
+    assert f"[line 7](https://github.com/acme/serving/blob/{'a' * 40}/deploy/one.yml#L7)" in answer
 
 
 def test_an_engines_default_points_at_the_source_of_the_release() -> None:
