@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,10 +12,10 @@ from bot.engine.coercion import check_config, check_field
 from bot.engine.conflicts import conflicts
 from bot.engine.conversion import RefusalError, convert, holds_unknown, read_json, read_partly_known
 from bot.engine.facts import Facts, Flag
-from bot.engine.likeness import asked
+from bot.engine.likeness import Note, Noted, unnoted
 from bot.engine.model import EngineError, Ineffective
 from bot.engine.options import Occurrence, Read, read_options
-from bot.engine.rewriting import Leaf, Token
+from bot.engine.rewriting import MAX_WORDS, Leaf, Token, rewrite, tokens_of
 from bot.engine.settings import READ_BY_ENGINE, SPECULATION, Setting
 from bot.engine.unknown import UNKNOWN
 from bot.provenance import Reason, Word
@@ -45,35 +46,48 @@ class CommandLine:
 
 
 def parse(
-    argv: Sequence[Word], facts: Facts, files: Mapping[str, str] | None = None, *, all_files: bool = False
+    argv: Sequence[Word],
+    facts: Facts,
+    files: Mapping[str, str] | None = None,
+    *,
+    all_files: bool = False,
+    note: Note = unnoted,
 ) -> CommandLine:
     """Read what follows `vllm` (`serve …`) or the server module (no `serve`).
 
     `files` are configuration files by path. A `--config` that is not among them may set anything, unless
     `all_files` says that there are no others: then it is an error. Settings are empty when the parser does not
-    get as far as reading flags.
+    get as far as reading flags. `note` is told what the release is asked (see `bot.engine.answers`).
     """
     if argv and argv[0].text in OTHER_COMMANDS:
         word = argv[0]
         return CommandLine({}, (EngineError("conflict", word.text, f"`{word.text}` is not a server", word.because),))
-    question = asked(argv, files or {}, all_files)
-    rewritten = question.rewritten(facts)
+    rules = facts.rules if note is unnoted else Noted(facts.rules, note, "rule")
+    rewritten = rewrite(argv, _tokens(argv), rules, facts, files or {}, all_files, note)
     if rewritten.stopped:
         return CommandLine({}, tuple(rewritten.errors), tuple(rewritten.ineffective))
-    key = question.likeness(facts, rewritten)
-    known = question.answers.get(key)
-    if known is None:
-        read = read_options(rewritten.tokens, facts)
-        serve = bool(argv) and argv[0].text == "serve"
-        known = question.answers[key] = _Assembly(facts, read, serve, rewritten.ineffective).finish()
-    return known
+    read = read_options(rewritten.tokens, facts, note)
+    serve = bool(argv) and argv[0].text == "serve"
+    return _Assembly(facts, read, serve, rewritten.ineffective, note).finish()
+
+
+_last: tuple[Sequence[Word], list[Token]] = ((), [])
+
+
+def _tokens(argv: Sequence[Word]) -> list[Token]:
+    """The words as tokens, the same ones when the very same arguments are read again, as for the next release."""
+    global _last  # noqa: PLW0603 - one command line is kept, so that nothing needs to be handed through
+    if _last[0] is not argv or not isinstance(argv, tuple):
+        _last = (argv, tokens_of(argv[:MAX_WORDS]))
+    return _last[1]
 
 
 class _Assembly:
-    def __init__(self, facts: Facts, read: Read, serve: bool, ineffective: list[Ineffective]) -> None:
+    def __init__(self, facts: Facts, read: Read, serve: bool, ineffective: list[Ineffective], note: Note) -> None:
         self.facts = facts
         self.read = read
         self.serve = serve
+        self.note = note
         self.errors = list(read.errors)
         self.ineffective = list(ineffective)
         self.settings: dict[str, Setting] = {}
@@ -90,6 +104,8 @@ class _Assembly:
             if dest in self.settings:
                 self.check_engine_config(dest, config)
         opened = self.read.open_token is not None
+        for name in (*self.settings, *self.nested):
+            self.note(("conflicts", name))
         self.errors += conflicts(self.settings, self.nested, self.facts, opened)
         return CommandLine(self.settings, tuple(self.errors), tuple(self.ineffective), opened, self.nested)
 
@@ -154,11 +170,14 @@ class _Assembly:
         if token.symbols or token.open:
             if not flag.converter.startswith(("config:", "json", "dict")):
                 return UNKNOWN
+            self.note(("flag", flag.name))
             value = read_partly_known(token.text, token.symbols)
             return _checked_config(self.facts, flag, value)
         if token.group and holds_unknown(token.value) and flag.converter.startswith(("config:", "json", "dict")):
+            self.note(("flag", flag.name))
             return _checked_config(self.facts, flag, token.value)
-        value, refusal, checked = _converted(self.facts, flag, token.text)
+        self.note(("value", flag.name, token.text))
+        value, refusal, checked = converted(self.facts, flag, token.text)
         if refusal is not None:
             raise refusal
         if flag.nargs is None and flag.action == "store":
@@ -207,7 +226,11 @@ class _Assembly:
     def check_fields(self) -> None:
         """Check each value that stands against the configuration field that it goes to."""
         for dest, setting in self.settings.items():
-            value, refusal = self.checked.get(dest) or _engine_value(self.facts, self.flag(dest), setting.value)
+            known = self.checked.get(dest)
+            if known is None:
+                self.note(("flag", self.flag(dest).name))
+                known = _engine_value(self.facts, self.flag(dest), setting.value)
+            value, refusal = known
             if refusal is not None:
                 flag = self.flag(dest)
                 message = f"argument {flag.name}: {refusal}"
@@ -261,14 +284,14 @@ class _Assembly:
         if setting.value is UNKNOWN or setting.value is None:
             return
         value = setting.value
+        self.note(("rule", "spec_hyphens"))
         if dest == "speculative_config" and self.facts.rules["spec_hyphens"] and isinstance(value, dict):
             renamed = {key.replace("-", "_"): inner for key, inner in value.items()}
             if list(renamed) != list(value):
                 self.rename(dest, value)
             value = renamed
-        try:
-            value = check_config(value, config, self.facts)
-        except RefusalError as refusal:
+        value, refusal = self.engine_config(value, config)
+        if refusal is not None:
             where = self.nested.get(f"{dest}.{refusal.path}", setting)
             self.errors.append(EngineError("invalid-value", where.argument, f"{dest}: {refusal}", where.because))
             return
@@ -277,6 +300,15 @@ class _Assembly:
             before = self.nested.get(f"{dest}.{key}")
             if before is not None and before.value is not UNKNOWN:
                 self.nested[f"{dest}.{key}"] = Setting(inner, before.because, before.argument)
+
+    def engine_config(self, value: Any, config: str) -> tuple[Any, RefusalError | None]:
+        """A value as a class of the engine's configuration takes it, or why it does not."""
+        text = None if holds_unknown(value) else _json(value)
+        if text is None:
+            self.note(("class", config))
+            return _engine_config(self.facts, config, value)
+        self.note(("engine", config, text))
+        return engine_config_in_json(self.facts, config, text)
 
     def rename(self, dest: str, value: Mapping[str, Any]) -> None:
         for key in value:
@@ -330,7 +362,7 @@ def _adapter(text: str) -> Any:
 
 
 @lru_cache(maxsize=8192)
-def _converted(facts: Facts, flag: Flag, text: str) -> tuple[Any, RefusalError | None, tuple[Any, RefusalError | None]]:
+def converted(facts: Facts, flag: Flag, text: str) -> tuple[Any, RefusalError | None, tuple[Any, RefusalError | None]]:
     """A word's value, or why the parser refuses it; and the same of the engine's configuration.
 
     The same words come again in every world of a compose.
@@ -345,6 +377,28 @@ def _converted(facts: Facts, flag: Flag, text: str) -> tuple[Any, RefusalError |
     except RefusalError as refusal:
         return None, refusal, (None, None)
     return value, None, _engine_value(facts, flag, value)
+
+
+@lru_cache(maxsize=8192)
+def engine_config_in_json(facts: Facts, config: str, text: str) -> tuple[Any, RefusalError | None]:
+    """What a class of the engine's configuration makes of a JSON text, or why it refuses it."""
+    return _engine_config(facts, config, json.loads(text))
+
+
+def _engine_config(facts: Facts, config: str, value: Any) -> tuple[Any, RefusalError | None]:
+    try:
+        return check_config(value, config, facts), None
+    except RefusalError as refusal:
+        return value, refusal
+
+
+def _json(value: Any) -> str | None:
+    """A value as JSON; None for one that JSON would change."""
+    try:
+        text = json.dumps(value)
+        return text if json.loads(text) == value else None
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _checked_config(facts: Facts, flag: Flag, value: Any) -> Any:

@@ -128,11 +128,7 @@ class Resolved:
 
 def resolved(context: Context) -> Resolved:
     """The mode, and what the worker needs to know of how it came about. Computed once."""
-    found = context.memo.get("compilation")
-    if found is None:
-        found = context.memo["compilation"] = _resolve(context)
-    assert isinstance(found, Resolved)
-    return found
+    return context.once("compilation", _resolve)
 
 
 def _resolve(context: Context) -> Resolved:

@@ -63,11 +63,7 @@ def tokens(context: Context) -> Property:
 
 def drafter(context: Context) -> Drafter:
     """The drafter, read once."""
-    found = context.memo.get("drafter")
-    if found is None:
-        found = context.memo["drafter"] = _read(context)
-    assert isinstance(found, Drafter)
-    return found
+    return context.once("drafter", _read)
 
 
 def _read(context: Context) -> Drafter:
