@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from bot.engine.commandline import converted, engine_config_in_json
+from bot.engine.commandline import SWITCHES, converted, engine_config_in_json, is_on
 from bot.engine.conversion import RefusalError
 from bot.engine.facts import Facts, Flag
 from bot.engine.options import option_table
@@ -47,10 +47,10 @@ def _word(facts: Facts, text: str) -> Hashable:
     if flag is None:
         return (text, option.matches)
     writer = facts.setting(flag.dest)
-    return (
-        *(flag.name, option.name, option.explicit, flag.dest, flag.inverses, flag.action, flag.converter),
-        *(flag.optional, flag.nargs, repr(flag.const), writer and (writer.name, writer.action)),
-    )
+    how: Hashable = (flag.action, flag.nargs, repr(flag.const))
+    if flag.action in SWITCHES:
+        how = ("switch", is_on(flag, option.name))
+    return flag.name, option.name, option.explicit, flag.dest, how, writer and (writer.name, writer.action == "append")
 
 
 def _value(facts: Facts, name: str, text: str) -> Hashable:

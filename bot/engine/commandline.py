@@ -28,6 +28,10 @@ OTHER_COMMANDS = frozenset(
 """What `vllm` can do besides serving."""
 
 
+SWITCHES = frozenset({"boolean", "store_true", "store_false"})
+"""Actions that set true or false."""
+
+
 @dataclass(frozen=True, slots=True)
 class CommandLine:
     """What a command line says.
@@ -144,12 +148,13 @@ class _Assembly:
         """What a flag sets. Raises `RefusalError`."""
         flag, values = occurrence.flag, occurrence.values
         self.checked.pop(flag.dest, None)
-        if flag.action in ("boolean", "store_true", "store_false"):
-            value = occurrence.option not in flag.inverses and flag.action != "store_false"
+        if flag.action in SWITCHES:
+            value = is_on(flag, occurrence.option)
             self.checked[flag.dest] = (value, None)
             return value
         if not values:
             return flag.const
+        self.note_flag(flag, values)
         if flag.action == "custom" or (flag.action == "lora" and any(token.symbols for token in values)):
             return UNKNOWN
         if flag.action == "lora":
@@ -165,16 +170,19 @@ class _Assembly:
             result = UNKNOWN if UNKNOWN in (earlier, result) else [*earlier, result]  # type: ignore[misc]
         return result
 
+    def note_flag(self, flag: Flag, values: list[Token]) -> None:
+        """Note how a flag is read where more than known words decide it."""
+        if flag.action == "lora" or any(token.symbols or token.open or holds_unknown(token.value) for token in values):
+            self.note(("flag", flag.name))
+
     def word(self, flag: Flag, token: Token) -> Any:
         """The value of one word, checked against the flag's choices. Raises `RefusalError`."""
         if token.symbols or token.open:
             if not flag.converter.startswith(("config:", "json", "dict")):
                 return UNKNOWN
-            self.note(("flag", flag.name))
             value = read_partly_known(token.text, token.symbols)
             return _checked_config(self.facts, flag, value)
         if token.group and holds_unknown(token.value) and flag.converter.startswith(("config:", "json", "dict")):
-            self.note(("flag", flag.name))
             return _checked_config(self.facts, flag, token.value)
         self.note(("value", flag.name, token.text))
         value, refusal, checked = converted(self.facts, flag, token.text)
@@ -315,6 +323,11 @@ class _Assembly:
             for name in [n for n in self.nested if n == f"{dest}.{key}" or n.startswith(f"{dest}.{key}.")]:
                 rest = name.removeprefix(f"{dest}.{key}")
                 self.nested[f"{dest}.{key.replace('-', '_')}{rest}"] = self.nested.pop(name)
+
+
+def is_on(flag: Flag, option: str) -> bool:
+    """What a switch sets under one of its names."""
+    return option not in flag.inverses and flag.action != "store_false"
 
 
 def _written(occurrence: Occurrence) -> tuple[tuple[Reason, ...], str]:

@@ -7,7 +7,7 @@ of the noted questions as another does comes to the same result; only the words 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 Question = tuple[str, *tuple[Any, ...]]
@@ -63,15 +63,10 @@ class Panel(Generic[Member]):
         self._alike: dict[Question, list[int]] = {}
         self._characters = 0
 
-    def alike(self, index: int, questions: Iterable[Question], among: int) -> int:
-        """Those `among` some releases that answer all questions as the one at `index` does."""
-        known = self._alike
-        for question in questions:
-            row = known.get(question)
-            if row is None:
-                row = self._ask(question)
-            among &= row[index]
-        return among
+    def alike(self, index: int, question: Question) -> int:
+        """The releases that answer a question as the one at `index` does."""
+        row = self._alike.get(question)
+        return (self._ask(question) if row is None else row)[index]
 
     def _ask(self, question: Question) -> list[int]:
         """For each release the set of those that answer as it does."""
@@ -93,3 +88,11 @@ class Panel(Generic[Member]):
 def newest(some: int) -> int:
     """The index of the newest release of a set that is not empty."""
     return some.bit_length() - 1
+
+
+def members(some: int) -> Iterator[int]:
+    """The indices of the releases of a set, newest first."""
+    while some:
+        index = newest(some)
+        some &= ~(1 << index)
+        yield index

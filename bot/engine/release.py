@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.engine.commandline import UNKNOWN, CommandLine, Setting, parse, unread
 from bot.engine.derivations import caching, compilation, model_kind, plain, runner, scheduling, speculation, worker
 from bot.engine.derivations.basis import Basis, readings
 from bot.engine.derivations.conflicts import conflicts
-from bot.engine.derivations.context import Context, Derivation
+from bot.engine.derivations.context import Context, Derivation, Release
 from bot.engine.doubts import doubts
 from bot.engine.facts import Facts
 from bot.engine.likeness import Note, unnoted
-from bot.engine.model import PROPERTIES, Engine, Launch, Model, Property
+from bot.engine.model import PROPERTIES, Engine, Launch, Property
 from bot.engine.models import model_from_argv, traits
 
 DERIVATIONS: Mapping[str, Derivation] = {
@@ -46,12 +46,11 @@ def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engi
     """The engine that a launch means in one release."""
     line = read_line(launch, facts, all_files=all_files)
     context = context_of(launch, line, basis_of(facts))
-    found = derived(context, facts)
     return Engine(
         pin=launch.pin,
         releases=(facts.version,),
         parsed=parsed(line),
-        properties={name: found(name) for name in PROPERTIES},
+        properties={name: shaken(name, context[name], line, facts) for name in PROPERTIES},
         errors=line.errors or conflicts(context),
         ineffective=line.ineffective + unread(launch.environment, facts),
         refused=bool(line.errors),
@@ -64,31 +63,20 @@ def read_line(launch: Launch, facts: Facts, *, all_files: bool, note: Note = unn
     return replace(line, settings={**line.settings, **_refused(line, facts, note)}) if line.errors else line
 
 
-def context_of(launch: Launch, line: CommandLine, basis: Basis) -> Context:
-    """What derivations may ask, of one release alone."""
-    context = Context(launch, line, basis, Model(), traits(None), DERIVATIONS)
-    tell_model(context)
+def context_of(launch: Launch, line: CommandLine, release: Release) -> Context:
+    """What derivations may ask. The model is what the repository says of it, else what its name says."""
+    context = Context(launch, line, release, launch.model, traits(None), DERIVATIONS)
+    model = launch.model
+    if (model.recurrent, model.moe, model.architecture, model.hybrid) == (None, None, None, None):
+        context.model = model_from_argv(plain.model_name(context))
+    context.traits = traits(context.model.architecture)
     return context
 
 
-def tell_model(context: Context) -> None:
-    """Put in what the repository says of the model, else what its name says."""
-    model = context.launch.model
-    if (model.recurrent, model.moe, model.architecture, model.hybrid) == (None, None, None, None):
-        model = model_from_argv(plain.model_name(context))
-    context.model, context.traits = model, traits(model.architecture)
-
-
-def derived(context: Context, facts: Facts) -> Callable[[str], Property]:
-    """Finds a property by name, under the doubts about the launch."""
-    known = tuple(doubts(context.line.open, facts))
-
-    def found(name: str) -> Property:
-        answer = context[name]
-        for doubt in known:
-            answer = doubt.shake(name, answer)
-        return answer
-
+def shaken(name: str, found: Property, line: CommandLine, facts: Facts) -> Property:
+    """A property under the doubts about the launch."""
+    for doubt in doubts(line.open, facts):
+        found = doubt.shake(name, found)
     return found
 
 

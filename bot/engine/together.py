@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from bot.engine import answers
 from bot.engine.commandline import CommandLine, unread
-from bot.engine.derivations import sharing
 from bot.engine.derivations.basis import Basis
 from bot.engine.derivations.conflicts import conflicts
-from bot.engine.derivations.sharing import Asking, Kept, SharingContext
+from bot.engine.derivations.context import Context
+from bot.engine.derivations.sharing import ANSWERS, Asking, Sharing
 from bot.engine.facts import Facts
-from bot.engine.likeness import Panel, Question, newest
-from bot.engine.model import PROPERTIES, Engine, EngineError, Ineffective, Launch, Model, Property
-from bot.engine.models import traits
-from bot.engine.release import DERIVATIONS, basis_of, context_of, derived, parsed, read_line, tell_model
+from bot.engine.likeness import Panel, Question, members, newest
+from bot.engine.model import PROPERTIES, Engine, EngineError, Ineffective, Launch, Property
+from bot.engine.release import DERIVATIONS, basis_of, context_of, parsed, read_line, shaken
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Group:
-    """A set of releases that read the command line alike, and what has been found for some of them."""
+    """Releases that read the command line alike. `start` is the launch in one of them; `read` says whether the
+    functions that read it are known.
+    """
 
     releases: int
     line: CommandLine
-    settings: Mapping[str, object]
-    kept: Kept
+    start: Context
+    read: bool
+
+    def is_like(self, other: _Group) -> bool:
+        """Whether others read the same, although they answer some question differently."""
+        return self.read is other.read and self.line == other.line and self.start.model == other.start.model
 
 
 class Together:
@@ -40,13 +45,19 @@ class Together:
         self._launch = launch
         self._panel = _panel(releases)
         self._all_files = all_files
-        self._groups: list[_Group] = []
-        self._exact: dict[str, Callable[[str], Property]] = {}
+        self._exact: dict[int, Context] = {}
+        groups: list[_Group] = []
         rest = self._panel.everyone
         while rest:
             group = self._group(newest(rest), rest)
-            self._groups.append(group)
             rest &= ~group.releases
+            like = next((other for other in groups if other.is_like(group)), group)
+            like.releases |= group.releases
+            if like is group:
+                groups.append(group)
+        self._shared = [(group, Sharing(self._panel, group.releases, group.start)) for group in groups]
+        of = {index: shared for shared in self._shared for index in members(shared[0].releases)}
+        self._by_release = [of[index] for index in range(len(of))]
 
     def engines(self) -> list[Engine]:
         """The engine in each release, as far as agreement looks at it.
@@ -54,89 +65,52 @@ class Together:
         One that refuses the arguments has no properties, unless all refuse them. Errors and ineffective arguments
         are there where the newest that is asked has some: others' alone do not count.
         """
-        asked = [group for group in self._groups if not group.line.errors] or self._groups
+        asked = [shared for shared in self._shared if not shared[0].line.errors] or self._shared
         properties: list[dict[str, Property]] = [{} for _ in self._panel.members]
-        for group in asked:
-            self._derive(group, properties)
-        lost = bool(asked) and bool(self._ineffective(asked[0], newest(asked[0].releases)))
+        settings = {id(group): parsed(group.line) for group, _ in asked}
+        for group, sharing in asked:
+            self._derive(group, sharing, properties)
+        lost = any(self._ineffective(group, newest(group.releases)) for group, _ in asked[:1])
         refusals = self._refusals()
         return [
             Engine(
                 pin=self._launch.pin,
                 releases=(basis.facts.version,),
-                parsed=group.settings,
+                parsed=settings.get(id(group), {}),
                 properties=properties[index],
                 errors=refusals[index],
                 ineffective=self._ineffective(group, index) if lost else (),
                 refused=bool(group.line.errors),
             )
-            for index, (basis, group) in enumerate(zip(self._panel.members, self._by_release(), strict=True))
+            for index, (basis, (group, _)) in enumerate(zip(self._panel.members, self._by_release, strict=True))
         ]
 
     def own(self, engine: Engine, name: str) -> Property:
         """A property of one of the engines, with the release's own reasons."""
         (version,) = engine.releases
-        if version not in self._exact:
-            basis = next(basis for basis in self._panel.members if basis.facts.version == version)
-            line = read_line(self._launch, basis.facts, all_files=self._all_files)
-            self._exact[version] = derived(context_of(self._launch, line, basis), basis.facts)
-        return self._exact[version](name)
+        index = next(i for i, basis in enumerate(self._panel.members) if basis.facts.version == version)
+        basis, line = self._panel.members[index], self._by_release[index][0].line
+        if index not in self._exact:
+            self._exact[index] = context_of(self._launch, line, basis)
+        return shaken(name, self._exact[index][name], line, basis.facts)
 
     def _group(self, index: int, rest: int) -> _Group:
         """Those of the `rest` that read the command line, and find the model in it, as the release at `index`."""
-        facts = self._panel.members[index].facts
+        basis = self._panel.members[index]
         questions: list[Question] = [("read",)]
-        line = read_line(self._launch, facts, all_files=self._all_files, note=questions.append)
-        context = self._context(index, _Group(0, line, {}, {}))
-        tell_model(context)
-        return _Group(self._panel.alike(index, (*questions, *context.notes), rest), line, parsed(line), {})
+        line = read_line(self._launch, basis.facts, all_files=self._all_files, note=questions.append)
+        start = context_of(self._launch, line, Asking(basis, questions.append))
+        for question in questions:
+            rest &= self._panel.alike(index, question)
+        return _Group(rest, line, start, not basis.facts.unread_rules)
 
-    def _context(self, index: int, group: _Group) -> SharingContext:
-        context = SharingContext(
-            self._launch,
-            group.line,
-            self._panel.members[index],
-            Model(),
-            traits(None),
-            DERIVATIONS,
-            self._panel,
-            index,
-            group.kept,
-            group.releases,
-        )
-        context.basis = Asking(self._panel.members[index], context.note)
-        return context
-
-    def _derive(self, group: _Group, properties: list[dict[str, Property]]) -> None:
-        """Find all properties for the newest of a group first, so that its reasons are its own."""
-        left = dict.fromkeys(PROPERTIES, group.releases)
-        rest = group.releases
-        while rest:
-            index = newest(rest)
-            rest &= ~(1 << index)
-            wanted = [name for name, some in left.items() if some >> index & 1]
-            if not wanted:
-                continue
-            context = self._context(index, group)
-            tell_model(context)
-            find = derived(context, self._panel.members[index].facts)
-            for name in wanted:
-                found = find(name)
-                same = context.holds(name) & left[name]
-                left[name] &= ~same
-                while same:
-                    other = newest(same)
-                    properties[other][name] = found
-                    same &= ~(1 << other)
-
-    def _by_release(self) -> list[_Group]:
-        found: dict[int, _Group] = {}
-        for group in self._groups:
-            rest = group.releases
-            while rest:
-                found[newest(rest)] = group
-                rest &= ~(1 << newest(rest))
-        return [found[index] for index in range(len(found))]
+    def _derive(self, group: _Group, sharing: Sharing, properties: list[dict[str, Property]]) -> None:
+        for name in PROPERTIES:
+            for shared in sharing.all(name, DERIVATIONS[name]):
+                facts = self._panel.members[newest(shared.releases)].facts
+                found = shaken(name, shared.found, group.line, facts)
+                for index in members(shared.releases):
+                    properties[index][name] = found
 
     def _ineffective(self, group: _Group, index: int) -> tuple[Ineffective, ...]:
         return group.line.ineffective + unread(self._launch.environment, self._panel.members[index].facts)
@@ -145,9 +119,9 @@ class Together:
         """The errors of each release, as far as all have one: no error of the newest counts beside one without."""
         none: list[tuple[EngineError, ...]] = [()] * len(self._panel.members)
         found = none.copy()
-        for index, group in reversed(list(enumerate(self._by_release()))):
-            basis = self._panel.members[index]
-            found[index] = group.line.errors or conflicts(context_of(self._launch, group.line, basis))
+        for index in reversed(range(len(found))):
+            group, sharing = self._by_release[index]
+            found[index] = group.line.errors or conflicts(sharing.context(index))
             if not found[index]:
                 return none
         return found
@@ -160,9 +134,9 @@ def _panel(releases: Sequence[Facts]) -> Panel[Basis]:
     """The releases side by side, with their answers so far, kept as long as their facts are the same objects."""
     global _kept  # noqa: PLW0603 - answers are the same for all launches
     bases = tuple(basis_of(facts) for facts in releases)
-    if _kept is None or len(_kept.members) != len(bases) or any(a is not b for a, b in zip(_kept.members, bases, strict=True)):
+    if _kept is None or list(map(id, _kept.members)) != list(map(id, bases)):
         of_facts = {kind: _of_facts(answer) for kind, answer in answers.ANSWERS.items()}
-        _kept = Panel(bases, {**of_facts, **sharing.ANSWERS})
+        _kept = Panel(bases, {**of_facts, **ANSWERS})
     return _kept
 
 

@@ -97,6 +97,11 @@ class Resolved:
         self.splits: bool | None = None
         self.mode: Property = unknown()
 
+    @property
+    def says(self) -> tuple[object, ...]:
+        """What it says, once it is at its end."""
+        return self.mode, self.value, self.certainty, self.compiled, self.breakable, self.stock, self.splits
+
     def take(self, held: Property) -> None:
         """Begin with a value."""
         self.value = str(held.value)

@@ -7,13 +7,13 @@ then holds for each release that answers them as this one does.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from bot.engine.derivations.basis import Basis
 from bot.engine.derivations.context import Context, Found
 from bot.engine.facts import Fact, Field
-from bot.engine.likeness import Note, Noted, Panel, Question
+from bot.engine.likeness import Note, Noted, Panel, Question, newest
 from bot.engine.model import Property
 
 
@@ -47,19 +47,6 @@ ANSWERS: Mapping[str, Callable[..., Hashable]] = {
     "field": _field,
 }
 """What a release answers to a derivation, by the kind of question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """What was found, the set of releases for which it holds, and what those answered alike."""
-
-    found: Any
-    releases: int
-    questions: tuple[Question, ...]
-
-
-Kept = dict[str, list[Shared]]
-"""What has been found for some of the releases, by name."""
 
 
 class _AskingFacts:
@@ -110,43 +97,91 @@ class Asking:
 
 
 @dataclass(slots=True)
+class Shared:
+    """What was found, and the set of releases for which it holds."""
+
+    found: Any
+    releases: int
+
+
+class Sharing:
+    """A launch in some releases of a panel, which read its command line alike. `start` is it in one of them."""
+
+    def __init__(self, panel: Panel[Basis], releases: int, start: Context) -> None:
+        self.panel = panel
+        self.releases = releases
+        self._start = start
+        self._contexts: dict[int, SharingContext] = {}
+        self._found: dict[str, list[Shared]] = {}
+        self._busy: set[str] = set()
+
+    def context(self, index: int) -> SharingContext:
+        """The launch in the release at `index`."""
+        found = self._contexts.get(index)
+        if found is None:
+            found = self._contexts[index] = self._context(index)
+        return found
+
+    def _context(self, index: int) -> SharingContext:
+        basis, start = self.panel.members[index], self._start
+        context = SharingContext(
+            start.launch, start.line, basis, start.model, start.traits, start.derivations, self, index
+        )
+        context.basis = Asking(basis, context.note)
+        return context
+
+    def all(self, name: str, find: Callable[[Context], Any]) -> list[Shared]:
+        """What is found under a name, each thing once: first what the newest release finds, for its own reasons."""
+        known = self._found.get(name)
+        if known is None:
+            self._busy.add(name)
+            by_likeness: dict[Hashable, Shared] = {}
+            rest = self.releases
+            while rest:
+                found, same = self.context(newest(rest)).find(find)
+                same &= rest
+                by_likeness.setdefault(_likeness(found), Shared(found, 0)).releases |= same
+                rest &= ~same
+            known = self._found[name] = list(by_likeness.values())
+            self._busy.remove(name)
+        return known
+
+    def one(self, name: str, find: Callable[[Context], Any], index: int) -> Shared:
+        """What is found under a name for one release."""
+        if name in self._busy:  # two properties, of which each rests on the other in another release
+            return Shared(*self.context(index).find(find))
+        return next(shared for shared in self.all(name, find) if shared.releases >> index & 1)
+
+
+def _likeness(found: Any) -> Hashable:
+    """Equal for what other derivations cannot tell apart: reasons differ in words and lines, but not in kind."""
+    if isinstance(found, Property):
+        return repr(found.value), found.certainty, tuple([reason.kind for reason in found.because])
+    return tuple([_likeness(part) if isinstance(part, Property) else part for part in found.says])
+
+
+@dataclass(slots=True)
 class SharingContext(Context):
-    """A launch in the release at `index` of a panel, and what is found for the `group` of those that read it alike.
+    """A launch in one release of those that share. `alike` are those that have answered as it, so far."""
 
-    `kept` is the group's. `notes` are the questions of the derivation that runs.
-    """
-
-    panel: Panel[Basis]
+    sharing: Sharing
     index: int
-    kept: Kept
-    group: int = 0
-    notes: list[Question] = field(default_factory=list)
+    alike: int = 0
 
     def note(self, question: Question) -> None:
         """Note a question to the release."""
-        self.notes.append(question)
+        self.alike &= self.sharing.panel.alike(self.index, question)
+
+    def find(self, find: Callable[[Context], Found]) -> tuple[Found, int]:
+        """What is found, and the releases that answer all that was asked on the way as this one."""
+        outer, self.alike = self.alike, self.sharing.releases
+        found = find(self)
+        alike, self.alike = self.alike, outer
+        return found, alike
 
     def once(self, name: str, find: Callable[[Context], Found]) -> Found:
-        """What is found under a name, for all releases of the group that answer alike."""
-        shared = self._kept(name)
-        if shared is None:
-            outer, self.notes = self.notes, []
-            answer = find(self)
-            questions = tuple(dict.fromkeys(self.notes))
-            self.notes = outer
-            shared = Shared(answer, self.panel.alike(self.index, questions, self.group), questions)
-            self.kept.setdefault(name, []).append(shared)
-        self.notes += shared.questions
+        """What is found under a name; worked out once for all releases that share."""
+        shared = self.sharing.one(name, find, self.index)
+        self.alike &= shared.releases
         found: Found = shared.found
         return found
-
-    def holds(self, name: str) -> int:
-        """The releases for which what was found under a name holds."""
-        shared = self._kept(name)
-        return shared.releases if shared is not None else 0
-
-    def _kept(self, name: str) -> Shared | None:
-        for shared in self.kept.get(name, ()):
-            if shared.releases >> self.index & 1:
-                return shared
-        return None
