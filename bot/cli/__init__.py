@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from importlib import import_module
@@ -49,6 +50,7 @@ def main() -> None:
     """Runs the command line; unreadable input ends it with status 2 and one sentence."""
     # The process lives for one question and makes few cycles: collecting them costs more than it frees.
     gc.set_threshold(100_000, 50, 50)
+    atexit.register(gc.freeze)  # else the interpreter looks through all that was made once more before it ends
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character still gets the rest

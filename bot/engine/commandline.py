@@ -66,24 +66,46 @@ def parse(
     if argv and argv[0].text in OTHER_COMMANDS:
         word = argv[0]
         return CommandLine({}, (EngineError("conflict", word.text, f"`{word.text}` is not a server", word.because),))
+    asked = _asked(argv, files or {}, all_files)
+    if note is not unnoted:
+        return _read(asked, facts, note)
+    known = asked.lines.get(facts.version)
+    if known is None or known[0] is not facts:
+        known = asked.lines[facts.version] = (facts, _read(asked, facts, note))
+    return known[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A command line with its files, as tokens, and the readings so far by release."""
+
+    argv: Sequence[Word]
+    files: Mapping[str, str]
+    all_files: bool
+    tokens: list[Token]
+    lines: dict[str, tuple[Facts, CommandLine]] = field(default_factory=dict)
+
+
+_last = _Asked((), {}, False, [])
+
+
+def _asked(argv: Sequence[Word], files: Mapping[str, str], all_files: bool) -> _Asked:
+    """The command line; the same object when the very same is asked again, as for the next release or card."""
+    global _last  # noqa: PLW0603 - one command line is kept, so that nothing needs to be handed through
+    same = _last.argv is argv and _last.all_files is all_files and _last.files == files
+    if not same or not isinstance(argv, tuple):
+        _last = _Asked(argv, dict(files), all_files, tokens_of(argv[:MAX_WORDS]))
+    return _last
+
+
+def _read(asked: _Asked, facts: Facts, note: Note) -> CommandLine:
     rules = facts.rules if note is unnoted else Noted(facts.rules, note, "rule")
-    rewritten = rewrite(argv, _tokens(argv), rules, facts, files or {}, all_files, note)
+    rewritten = rewrite(asked.argv, asked.tokens, rules, facts, asked.files, asked.all_files, note)
     if rewritten.stopped:
         return CommandLine({}, tuple(rewritten.errors), tuple(rewritten.ineffective))
     read = read_options(rewritten.tokens, facts, note)
-    serve = bool(argv) and argv[0].text == "serve"
+    serve = bool(asked.argv) and asked.argv[0].text == "serve"
     return _Assembly(facts, read, serve, rewritten.ineffective, note).finish()
-
-
-_last: tuple[Sequence[Word], list[Token]] = ((), [])
-
-
-def _tokens(argv: Sequence[Word]) -> list[Token]:
-    """The words as tokens, the same ones when the very same arguments are read again, as for the next release."""
-    global _last  # noqa: PLW0603 - one command line is kept, so that nothing needs to be handed through
-    if _last[0] is not argv or not isinstance(argv, tuple):
-        _last = (argv, tokens_of(argv[:MAX_WORDS]))
-    return _last[1]
 
 
 class _Assembly:
