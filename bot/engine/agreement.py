@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bot.engine.model import Engine, EngineError, Pin, Property, Value
+from bot.engine.model import Engine, EngineError, Pin, Properties, Property, Value
 from bot.provenance import Reason
 
 OWN_WORDS = frozenset({"compose", "shell", "catalog"})
@@ -36,9 +36,7 @@ def agree(pin: Pin, engines: Sequence[Engine], own: Own = lambda engine, name: e
         pin=pin,
         releases=releases,
         parsed=_common(asked),
-        properties={
-            name: _one(name, asked, releases, notice, own) for name in newest.properties
-        },
+        properties=Properties(tuple(newest.properties), lambda name: _one(name, asked, releases, notice, own)),
         errors=_errors(engines),
         ineffective=tuple(
             item

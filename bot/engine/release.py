@@ -13,7 +13,7 @@ from bot.engine.derivations.context import Context, Derivation, Release
 from bot.engine.doubts import doubts
 from bot.engine.facts import Facts
 from bot.engine.likeness import Note, unnoted
-from bot.engine.model import PROPERTIES, Engine, Launch, Property
+from bot.engine.model import PROPERTIES, Engine, Launch, Properties, Property
 from bot.engine.models import model_from_argv, traits
 
 DERIVATIONS: Mapping[str, Derivation] = {
@@ -50,7 +50,7 @@ def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engi
         pin=launch.pin,
         releases=(facts.version,),
         parsed=parsed(line),
-        properties={name: shaken(name, context[name], line, facts) for name in PROPERTIES},
+        properties=Properties(PROPERTIES, lambda name: shaken(name, context[name], line, facts)),
         errors=line.errors or conflicts(context),
         ineffective=line.ineffective + unread(launch.environment, facts),
         refused=bool(line.errors),

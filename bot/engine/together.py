@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bot.engine import answers
 from bot.engine.commandline import CommandLine, unread
@@ -13,7 +14,7 @@ from bot.engine.derivations.context import Context
 from bot.engine.derivations.sharing import ANSWERS, Asking, Sharing
 from bot.engine.facts import Facts
 from bot.engine.likeness import Panel, Question, members, newest
-from bot.engine.model import PROPERTIES, Engine, EngineError, Ineffective, Launch, Property
+from bot.engine.model import PROPERTIES, Engine, EngineError, Ineffective, Launch, Properties, Property
 from bot.engine.release import DERIVATIONS, basis_of, context_of, parsed, read_line, shaken
 
 
@@ -58,26 +59,24 @@ class Together:
         self._shared = [(group, Sharing(self._panel, group.releases, group.start)) for group in groups]
         of = {index: shared for shared in self._shared for index in members(shared[0].releases)}
         self._by_release = [of[index] for index in range(len(of))]
+        self._asked = [shared for shared in self._shared if not shared[0].line.errors] or self._shared
+        self._found: dict[str, dict[int, Property]] = {}
 
     def engines(self) -> list[Engine]:
         """The engine in each release, as far as agreement looks at it.
 
-        One that refuses the arguments has no properties, unless all refuse them. Errors and ineffective arguments
+        One that refuses the arguments has properties only where all refuse them. Errors and ineffective arguments
         are there where the newest that is asked has some: others' alone do not count.
         """
-        asked = [shared for shared in self._shared if not shared[0].line.errors] or self._shared
-        properties: list[dict[str, Property]] = [{} for _ in self._panel.members]
-        settings = {id(group): parsed(group.line) for group, _ in asked}
-        for group, sharing in asked:
-            self._derive(group, sharing, properties)
-        lost = any(self._ineffective(group, newest(group.releases)) for group, _ in asked[:1])
+        lost = any(self._ineffective(group, newest(group.releases)) for group, _ in self._asked[:1])
         refusals = self._refusals()
+        settings = {id(group): parsed(group.line) for group, _ in self._asked}
         return [
             Engine(
                 pin=self._launch.pin,
                 releases=(basis.facts.version,),
                 parsed=settings.get(id(group), {}),
-                properties=properties[index],
+                properties=Properties(PROPERTIES, partial(self._property, index)),
                 errors=refusals[index],
                 ineffective=self._ineffective(group, index) if lost else (),
                 refused=bool(group.line.errors),
@@ -104,13 +103,17 @@ class Together:
             rest &= self._panel.alike(index, question)
         return _Group(rest, line, start, not basis.facts.unread_rules)
 
-    def _derive(self, group: _Group, sharing: Sharing, properties: list[dict[str, Property]]) -> None:
-        for name in PROPERTIES:
-            for shared in sharing.all(name, DERIVATIONS[name]):
-                facts = self._panel.members[newest(shared.releases)].facts
-                found = shaken(name, shared.found, group.line, facts)
-                for index in members(shared.releases):
-                    properties[index][name] = found
+    def _property(self, index: int, name: str) -> Property:
+        """A property of the release at `index`, found for all of them together."""
+        found = self._found.get(name)
+        if found is None:
+            found = self._found[name] = {}
+            for group, sharing in self._asked:
+                for shared in sharing.all(name, DERIVATIONS[name]):
+                    facts = self._panel.members[newest(shared.releases)].facts
+                    answer = shaken(name, shared.found, group.line, facts)
+                    found |= dict.fromkeys(members(shared.releases), answer)
+        return found[index]
 
     def _ineffective(self, group: _Group, index: int) -> tuple[Ineffective, ...]:
         return group.line.ineffective + unread(self._launch.environment, self._panel.members[index].facts)

@@ -7,6 +7,7 @@ decided already. `missing` says in words what an unknown answer would need.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
@@ -68,7 +69,7 @@ class View:
         """The view after a remedy: some properties differ, and the image has more fixes."""
         return View(
             self.situation,
-            {**self.properties, **properties},
+            ChainMap(dict(properties), self.properties),  # type: ignore[arg-type] # only ever read
             self.releases,
             self.upstream,
             contains=(*self.contains, *contains),

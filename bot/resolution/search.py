@@ -32,7 +32,9 @@ def explore(
     the two alone moves a property of a rule that the other does not: only then can both together make a rule true that
     neither makes true alone.
     """
-    base = _signature(default)
+    rules = tuple(interplay)
+    names = frozenset(name for rule in rules for name in rule)
+    base = _signature(default, names)
     worlds: list[EngineWorld] = []
     effects: dict[Deviation, frozenset[str]] = {}
     kept, work = _arguments(default), 0
@@ -43,8 +45,8 @@ def explore(
         reached = realise({deviation.name: deviation.value})
         kept += _arguments(reached)
         worlds.extend(reached)
-        effects[deviation] = _effect(base, _signature(reached))
-    for first, second in _pairs(effects, tuple(interplay)):
+        effects[deviation] = _effect(base, _signature(reached, names))
+    for first, second in _pairs(effects, rules):
         worlds.extend(realise({first.name: first.value, second.name: second.value}))
     return tuple(worlds)
 
@@ -74,12 +76,13 @@ def _complement(a: frozenset[str], b: frozenset[str]) -> bool:
     return bool(a - b and b - a)
 
 
-def _signature(worlds: Sequence[EngineWorld]) -> dict[str, frozenset[object]]:
-    """What the properties are over all forks of a world."""
+def _signature(worlds: Sequence[EngineWorld], names: frozenset[str]) -> dict[str, frozenset[object]]:
+    """What some properties are over all forks of a world."""
     found: dict[str, set[object]] = {}
     for world in worlds:
-        found.setdefault("release", set()).add(world.pin.release or world.pin.image)
-        for name, value in (world.engine.properties if world.engine else {}).items():
+        properties = world.engine.properties if world.engine else {}
+        for name in names & properties.keys():
+            value = properties[name]
             found.setdefault(name, set()).add((value.certainty == "unknown", value.value))
     return {name: frozenset(values) for name, values in found.items()}
 
