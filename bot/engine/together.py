@@ -62,6 +62,10 @@ class Together:
         self._asked = [shared for shared in self._shared if not shared[0].line.errors] or self._shared
         self._found: dict[str, dict[int, Property]] = {}
 
+    def lines(self) -> list[CommandLine]:
+        """How each release reads the command line."""
+        return [group.line for group, _ in self._by_release]
+
     def engines(self) -> list[Engine]:
         """The engine in each release, as far as agreement looks at it.
 
