@@ -12,7 +12,6 @@ seams:                                  # what a launcher sets by itself
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 
 from bot.catalog.document import NotYaml, Value, parse
@@ -80,7 +79,9 @@ class _Reader:
             return {}
         for key, position in value.written_keys():
             if key not in (*known, "<<"):
-                near = difflib.get_close_matches(key, known, 1)
+                from difflib import get_close_matches  # only ever needed for an error
+
+                near = get_close_matches(key, known, 1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
                 self._problem(f"unknown key {key[:80]!r} in {what}: {hint}", position)
         return value.fields()
