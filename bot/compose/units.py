@@ -31,7 +31,8 @@ def parse_duration(text: str) -> int:
         return 0
     if not rest:
         raise ValueError(f"time: invalid duration {go_quoted(text)}")
-    total, one = 0, 10**_MAX_DIGITS
+    total = 0
+    one: int = 10**_MAX_DIGITS
     position = 0
     while position < len(rest):
         step = _STEP.match(rest, position)

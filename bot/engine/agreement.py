@@ -147,9 +147,7 @@ def _common(engines: Sequence[Engine]) -> Mapping[str, object]:
     """The settings that all releases read alike."""
     first, *others = {id(engine.parsed): engine.parsed for engine in engines}.values()
     return {
-        name: value
-        for name, value in first.items()
-        if all(name in other and other[name] == value for other in others)
+        name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)
     }
 
 

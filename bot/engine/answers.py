@@ -10,11 +10,12 @@ import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from bot.engine.commandline import SWITCHES, converted, engine_config_in_json, is_on
+from bot.engine.commandline import SWITCHES, is_on
 from bot.engine.conversion import RefusalError
 from bot.engine.facts import Facts, Flag
 from bot.engine.options import option_table
 from bot.engine.settings import READ_BY_ENGINE, SPECULATION
+from bot.engine.values import converted, engine_config_in_json
 
 PLACES = frozenset({"at", "line", "default_at"})
 """Keys of a release file that say where something is, not what."""

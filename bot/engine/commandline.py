@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
-from bot.engine.coercion import check_config, check_field
 from bot.engine.conflicts import conflicts
-from bot.engine.conversion import RefusalError, convert, holds_unknown, read_json, read_partly_known
+from bot.engine.conversion import RefusalError, holds_unknown, read_partly_known
 from bot.engine.facts import Facts, Flag
 from bot.engine.likeness import Note, Noted, unnoted
 from bot.engine.model import EngineError, Ineffective
@@ -18,6 +15,15 @@ from bot.engine.options import Occurrence, Read, read_options
 from bot.engine.rewriting import MAX_WORDS, Leaf, Token, rewrite, tokens_of
 from bot.engine.settings import READ_BY_ENGINE, SPECULATION, Setting
 from bot.engine.unknown import UNKNOWN
+from bot.engine.values import (
+    adapter,
+    as_json,
+    checked_config,
+    converted,
+    engine_config,
+    engine_config_in_json,
+    engine_value,
+)
 from bot.provenance import Reason, Word
 
 __all__ = ["UNKNOWN", "CommandLine", "Setting", "parse", "unread"]
@@ -180,7 +186,7 @@ class _Assembly:
         if flag.action == "custom" or (flag.action == "lora" and any(token.symbols for token in values)):
             return UNKNOWN
         if flag.action == "lora":
-            return [_adapter(token.text) for token in values if not (flag.optional and token.text in ("", "None"))]
+            return [adapter(token.text) for token in values if not (flag.optional and token.text in ("", "None"))]
         read = [self.word(flag, token) for token in values]
         if flag.nargs in (None, "?"):
             result: Any = read[0]
@@ -203,9 +209,9 @@ class _Assembly:
             if not flag.converter.startswith(("config:", "json", "dict")):
                 return UNKNOWN
             value = read_partly_known(token.text, token.symbols)
-            return _checked_config(self.facts, flag, value)
+            return checked_config(self.facts, flag, value)
         if token.group and holds_unknown(token.value) and flag.converter.startswith(("config:", "json", "dict")):
-            return _checked_config(self.facts, flag, token.value)
+            return checked_config(self.facts, flag, token.value)
         self.note(("value", flag.name, token.text))
         value, refusal, checked = converted(self.facts, flag, token.text)
         if refusal is not None:
@@ -259,7 +265,7 @@ class _Assembly:
             known = self.checked.get(dest)
             if known is None:
                 self.note(("flag", self.flag(dest).name))
-                known = _engine_value(self.facts, self.flag(dest), setting.value)
+                known = engine_value(self.facts, self.flag(dest), setting.value)
             value, refusal = known
             if refusal is not None:
                 flag = self.flag(dest)
@@ -333,10 +339,10 @@ class _Assembly:
 
     def engine_config(self, value: Any, config: str) -> tuple[Any, RefusalError | None]:
         """A value as a class of the engine's configuration takes it, or why it does not."""
-        text = None if holds_unknown(value) else _json(value)
+        text = None if holds_unknown(value) else as_json(value)
         if text is None:
             self.note(("class", config))
-            return _engine_config(self.facts, config, value)
+            return engine_config(self.facts, config, value)
         self.note(("engine", config, text))
         return engine_config_in_json(self.facts, config, text)
 
@@ -382,77 +388,6 @@ def _one_value_each(tokens: Sequence[Token]) -> Reason:
     place = tokens[0].because[0] if tokens[0].because else None
     path, line = (place.path, place.line) if place else ("", None)
     return Reason("assumption", path, line, f"{names} stands for one value inside the JSON text")
-
-
-def _adapter(text: str) -> Any:
-    """A LoRA module: `name=path`, or JSON. Raises `RefusalError`."""
-    if "=" in text and "," not in text:
-        if text.count("=") > 1:
-            raise RefusalError(f"{text!r} is not name=path")
-        return text
-    read = read_json(text) if text else text
-    if text and not isinstance(read, dict):
-        raise RefusalError(f"invalid fields: {text!r}")
-    return read
-
-
-@lru_cache(maxsize=8192)
-def converted(facts: Facts, flag: Flag, text: str) -> tuple[Any, RefusalError | None, tuple[Any, RefusalError | None]]:
-    """A word's value, or why the parser refuses it; and the same of the engine's configuration.
-
-    The same words come again in every world of a compose.
-    """
-    try:
-        if flag.optional and text in ("", "None"):
-            value: Any = None
-        else:
-            value = _checked_config(facts, flag, convert(flag.converter, text, facts))
-        if flag.choices is not None and value not in flag.choices:
-            raise RefusalError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, flag.choices))})")
-    except RefusalError as refusal:
-        return None, refusal, (None, None)
-    return value, None, _engine_value(facts, flag, value)
-
-
-@lru_cache(maxsize=8192)
-def engine_config_in_json(facts: Facts, config: str, text: str) -> tuple[Any, RefusalError | None]:
-    """What a class of the engine's configuration makes of a JSON text, or why it refuses it."""
-    return _engine_config(facts, config, json.loads(text))
-
-
-def _engine_config(facts: Facts, config: str, value: Any) -> tuple[Any, RefusalError | None]:
-    try:
-        return check_config(value, config, facts), None
-    except RefusalError as refusal:
-        return value, refusal
-
-
-def _json(value: Any) -> str | None:
-    """A value as JSON; None for one that JSON would change."""
-    try:
-        text = json.dumps(value)
-        return text if json.loads(text) == value else None
-    except (TypeError, ValueError, RecursionError):
-        return None
-
-
-def _checked_config(facts: Facts, flag: Flag, value: Any) -> Any:
-    if not flag.converter.startswith("config:"):
-        return value
-    return check_config(value, flag.converter.removeprefix("config:"), facts)
-
-
-def _engine_value(facts: Facts, flag: Flag, value: Any) -> tuple[Any, RefusalError | None]:
-    """A value as the configuration field behind the flag takes it, or why it does not."""
-    if value is None or value is UNKNOWN or flag.dest in READ_BY_ENGINE or flag.converter.startswith("config:"):
-        return value, None
-    declared = facts.field(flag.field) if flag.field else None
-    if declared is None or flag.converter == "opaque" or flag.dest in SPECULATION:
-        return value, None
-    try:
-        return check_field(value, declared, facts), None
-    except RefusalError as refusal:
-        return value, refusal
 
 
 def unread(environment: Mapping[str, Word], facts: Facts) -> tuple[Ineffective, ...]:

@@ -32,7 +32,7 @@ LAUNCHES = [
     f"--speculative-config {shlex.quote(json.dumps(MTP))} --kv-cache-dtype turboquant_3bit_nc",
     "--mamba-cache-mode all --no-enable-chunked-prefill --tensor-parallel-size 2 --pipeline-parallel-size 2",
     "--data-parallel-size 2 --runner pooling --spec-method ngram --spec-tokens 2",
-    "--compilation-config '{\"cudagraph_mode\": \"${MODE}\"}' --max-num-seqs ${SEQS} ${MORE}",
+    '--compilation-config \'{"cudagraph_mode": "${MODE}"}\' --max-num-seqs ${SEQS} ${MORE}',
 ]
 MODELS = [Model(), Model("none", False, "Qwen3ForCausalLM"), Model("gdn", True, None), Model(hybrid=True)]
 ENVIRONMENT = {"VLLM_USE_V2_MODEL_RUNNER": "1", "VLLM_ATTENTION_BACKEND": "FLASHINFER", "VLLM_NO_SUCH": "1"}

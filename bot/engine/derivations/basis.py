@@ -46,8 +46,9 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What may be derived for one release: for each property, the behaviour that was read, or what has changed. What has been
-    asked for once is kept.
+    """What may be derived for one release: for each property, the behaviour that was read, or what has changed.
+
+    What has been asked for once is kept.
     """
 
     facts: Facts

@@ -40,19 +40,25 @@ class Tables(Protocol):
     """What a derivation may look up in a release's facts. `version` is for words only."""
 
     @property
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """The release's name, for words only."""
 
     @property
-    def environment(self) -> Mapping[str, Fact]: ...
+    def environment(self) -> Mapping[str, Fact]:
+        """The variables that the release reads."""
 
     @property
-    def constants(self) -> Mapping[str, Any]: ...
+    def constants(self) -> Mapping[str, Any]:
+        """The values of constants, by definition."""
 
-    def choices(self, name: str) -> tuple[Any, ...]: ...
+    def choices(self, name: str) -> tuple[Any, ...]:
+        """The values of a named list."""
 
-    def default(self, dest: str) -> Fact | None: ...
+    def default(self, dest: str) -> Fact | None:
+        """What the parser sets when a flag is absent."""
 
-    def field(self, qualified: str) -> Field | None: ...
+    def field(self, qualified: str) -> Field | None:
+        """A field of a configuration class."""
 
 
 class Release(Protocol):
@@ -62,17 +68,23 @@ class Release(Protocol):
     """
 
     @property
-    def facts(self) -> Tables: ...
+    def facts(self) -> Tables:
+        """The release's tables."""
 
-    def literal(self, dest: str) -> Property: ...
+    def literal(self, dest: str) -> Property:
+        """The parser's own default, as a property."""
 
-    def behaviour(self, subject: str) -> Mapping[str, Any] | None: ...
+    def behaviour(self, subject: str) -> Mapping[str, Any] | None:
+        """What was read of the release about a property."""
 
-    def graph_mode(self, level: int) -> Fact | None: ...
+    def graph_mode(self, level: int) -> Fact | None:
+        """The CUDA graph mode that an optimisation level sets."""
 
-    def changed(self, subject: str) -> str: ...
+    def changed(self, subject: str) -> str:
+        """Why a property is not derived, for words only."""
 
-    def place(self, definition: str) -> tuple[str, int | None]: ...
+    def place(self, definition: str) -> tuple[str, int | None]:
+        """Where a definition is, for words only."""
 
 
 @dataclass(slots=True)

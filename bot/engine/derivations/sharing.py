@@ -83,15 +83,18 @@ class Asking:
         self.place = basis.place
 
     def behaviour(self, subject: str) -> Mapping[str, Any] | None:
+        """What was read of the release about a property; each key that is looked up is noted."""
         self._note(("verified", subject))
         found = self._basis.behaviour(subject)
         return Noted(found, self._note, "behaviour", subject) if found else found
 
     def literal(self, dest: str) -> Property:
+        """The parser's own default, as a property."""
         self._note(("default", dest))
         return self._basis.literal(dest)
 
     def graph_mode(self, level: int) -> Fact | None:
+        """The CUDA graph mode that an optimisation level sets."""
         self._note(("graph mode", level))
         return self._basis.graph_mode(level)
 
