@@ -40,7 +40,7 @@ def affected(base: Repository, head: Repository, changed: Iterable[str]) -> Affe
 
 
 def _only_edits(base: Repository, head: Repository, changed: frozenset[str]) -> bool:
-    """Whether every changed file is there before and after: then what does not depend on one does so on neither side."""
+    """Whether every changed file is there before and after: then either side depends on it as the other does."""
     return all(side.documents.is_file(path) for side in (base, head) for path in changed)
 
 
