@@ -105,6 +105,8 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
         if not all(world.resolved for world in service.defaults):
             unresolved.add(name)
     findings += _refusals(repository, unit, project, rules)
+    if len(unit.files) > 1:
+        findings = [replace(finding, files=unit.files) for finding in findings]
     return UnitReport(unit, tuple(findings), tuple(services), frozenset(unresolved), project)
 
 
@@ -132,8 +134,9 @@ def _findings(repository: Repository, unit: Unit, service: ResolvedService, rule
 
 
 def _without_properties(rules: Rules) -> Rules:
-    """The rules that can be asked of a service without a vLLM engine."""
-    return rules.only({rule.id for rule in rules.over_observations})
+    """The rules that can be asked of a service without a vLLM engine, as far as their findings are wanted."""
+    askable = {rule.id for rule in rules.over_observations}
+    return rules.only(askable if rules.reported is None else askable & rules.reported)
 
 
 def _with_mitigations(

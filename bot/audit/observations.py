@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from bot.compose import ComposeError
@@ -11,6 +12,9 @@ from bot.provenance import Position, Reason
 from bot.resolution import EngineWorld, ResolvedService
 from bot.worlds.comments import Offer
 from bot.worlds.early import EarlyInterpolation
+
+_ASKS_FOR = re.compile(r"\brequires\s+[`'\"]?(--[a-z][a-z0-9-]*(?:=[\w.-]+)?)")
+_ASKS_AWAY = re.compile(r"\bremove\s+[`'\"]?(--[a-z][a-z0-9-]*)")
 
 _SIGNS_OF_A_FRAGMENT = ("has neither an image nor a build context", "refers to undefined")
 """What Docker Compose says of a file that is meant to be laid over another one (`-f base.yml -f this.yml`)."""
@@ -91,12 +95,20 @@ def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineErr
         "kind": error.kind,
         "argument": error.argument,
         "message": error.message,
+        "add": _named(_ASKS_FOR, error.message),
+        "remove": _named(_ASKS_AWAY, error.message),
         "documented": offer is not None,
         "comment": offer.text if offer else "",
         **_incomplete(service),
     }
     cause = f"{error.kind}:{_flag(error.argument)}"
     return Observation("engine-error", cause, _place(service, error.because), error.because, fields)
+
+
+def _named(pattern: re.Pattern[str], message: str) -> str:
+    """The flag that the engine's message asks for, or asks to leave out; empty when it names none."""
+    found = pattern.search(message)
+    return found[1] if found else ""
 
 
 def _flag(argument: str) -> str:

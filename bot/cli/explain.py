@@ -11,11 +11,10 @@ from bot.cli.failure import Failure
 from bot.cli.opening import locate, opened
 from bot.cli.options import env_option, repo_option, rev_option, symbol_option
 from bot.compose import load_project
-from bot.engine import PROPERTIES, Property, source_link
+from bot.engine import PROPERTIES, source_links
 from bot.hazards import load_rules
 from bot.printable import printable
-from bot.provenance import Reason
-from bot.resolution import EngineWorld, ResolvedService, resolve_service
+from bot.resolution import ResolvedService, resolve_service
 
 
 @click.command("explain")
@@ -67,20 +66,6 @@ def _explain(service: ResolvedService, property_name: str | None) -> None:
             if property_name in (None, name):
                 from bot.cli import text
 
-                text.print_chain(f"{service.name}: {name}", value, _links(world, value))
+                text.print_chain(f"{service.name}: {name}", value, source_links(world.engine.releases, value))
 
 
-def _links(world: EngineWorld, found: Property) -> dict[Reason, str]:
-    """The address of each reason's line of source, in the release that gave the reason.
-
-    Where several releases were asked, the reasons for a value are those of the newest; those for an unknown one may be
-    any release's, so they get no address.
-    """
-    asked = world.engine.releases if world.engine is not None else ()
-    if not asked or (len(asked) > 1 and not found.known):
-        return {}
-    return {
-        reason: source_link(asked[-1], reason.path, reason.line)
-        for reason in found.because
-        if reason.kind == "engine-default" and reason.line is not None
-    }

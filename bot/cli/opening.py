@@ -31,7 +31,7 @@ def opened(folder: Path, revision: str | None, cache: BlobCache | None = None) -
 
 def repository(tree: Tree) -> Repository:
     """A tree with its catalog read."""
-    return Repository(tree, read_catalog(tree), Documents(tree))
+    return Repository(tree, read_catalog(tree), Documents(tree, relative=True))
 
 
 def locate(file: str, repo: Path | None) -> tuple[Path, str]:

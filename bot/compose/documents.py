@@ -16,18 +16,22 @@ class Documents:
     """A cache of what was read from one tree. The tree must not change while it lives.
 
     `root` is the absolute path at which the repository is taken to lie, in paths and in messages. Without one,
-    paths begin at `/`: `./models` beside a compose in `deploy/` is `/deploy/models`.
+    paths begin at `/`: `./models` beside a compose in `deploy/` is `/deploy/models`. With `relative`, messages name files
+    relative to the repository, as findings do.
     """
 
-    def __init__(self, tree: Tree, root: str = "") -> None:
+    def __init__(self, tree: Tree, root: str = "", *, relative: bool = False) -> None:
         self.tree = tree
         self.root = root
+        self._relative_names = relative
         self._texts: dict[str, SourceText | Fault | None] = {}
         self._documents: dict[str, list[Document] | Fault] = {}
         self.structures: dict[Any, Any] = {}
 
     def shown(self, path: str) -> str:
-        """A path of the tree as Compose would show it."""
+        """A path of the tree as a message names it: as Compose would show it, or relative to the repository."""
+        if self._relative_names:
+            return path or "."
         return str(absolute(self.root, path or ".", None))
 
     def text(self, path: str) -> SourceText | None:

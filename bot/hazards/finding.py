@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bot.engine import source_links
 from bot.engine.model import Property
+from bot.hazards.asking import ways_to_tell
 from bot.hazards.grading import Graded, grade, level, rule_level
 from bot.hazards.logic import View
 from bot.hazards.model import Finding, Level, Status, Subject, World
-from bot.hazards.questions import FixTest, asked_releases
-from bot.hazards.rule import Mitigation, Remedy, Rule, Rules
+from bot.hazards.questions import FactsTest, FixTest, asked_releases
+from bot.hazards.rule import Mitigation, Remedy, Rule, Rules, said
 from bot.hazards.ruling import State, rule_on
 from bot.provenance import Reason
 
@@ -70,8 +72,9 @@ def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> 
         world=verdict.world,
         properties={name: view.properties.get(name, UNKNOWN_PROPERTY) for name in rule.properties},
         chain=_chain(rule, view),
+        links=_addresses(rule, view),
         message=_message(rule, verdict, graded, values),
-        remedy="" if verdict.status == "mitigated" else _remedy(rules, rule, subject, view, values),
+        remedy=_advice(rules, rule, subject, verdict, values),
         evidence=graded.sentence,
         upstream=rule.upstream,
         missing=_missing(rule, verdict),
@@ -133,16 +136,18 @@ def _range(releases: tuple[str, ...]) -> str:
 
 
 def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, Any]) -> str:
-    said = next(case.text for case in rule.messages if case.when.decide(verdict.view) is True).fill(values)
+    undecidable = verdict.status == "unknown" and not verdict.forked
+    cases = rule.undecided if undecidable and rule.undecided else rule.messages
+    message = said(cases, verdict.view).fill(values)
     if verdict.mitigation is not None:
-        return f"{said} Mitigated: {verdict.mitigation.text.fill(values)}"
-    if verdict.status == "unknown":
-        said = (
-            f"It depends on what only the running container knows: {said}" if verdict.forked else f"Undecided: {said}"
-        )
+        return f"{message} Mitigated: {verdict.mitigation.text.fill(values)}"
+    if undecidable:
+        message = f"Undecided: {message}"
+    elif verdict.status == "unknown":
+        message = f"It depends on what only the running container knows. In one case: {message}"
     if graded.grade == "contested":
-        return f"{said} This is contested: it was measured one way and the other."
-    return said
+        return f"{message} This is contested: it was measured one way and the other."
+    return message
 
 
 def _missing(rule: Rule, verdict: Verdict) -> tuple[str, ...]:
@@ -157,6 +162,17 @@ def _missing(rule: Rule, verdict: Verdict) -> tuple[str, ...]:
             if mitigation.when.decide(view) is None:
                 lacking += mitigation.when.missing(view)
     return tuple(dict.fromkeys(lacking))
+
+
+def _advice(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict, values: Mapping[str, Any]) -> str:
+    """What to do; of a hazard that may not be there, only in case it is."""
+    if verdict.status == "mitigated":
+        return ""
+    remedy = _remedy(rules, rule, subject, verdict.view, values)
+    if verdict.status != "unknown":
+        return remedy
+    asks = ways_to_tell(rule.when, verdict.view)[:1] if not verdict.forked else ()
+    return " ".join([*asks, *([f"If it is so: {remedy}"] if remedy else [])])
 
 
 def _remedy(rules: Rules, rule: Rule, subject: Subject, view: View, values: Mapping[str, Any]) -> str:
@@ -243,6 +259,8 @@ def _chain(rule: Rule, view: View) -> tuple[Reason, ...]:
 def _links(rule: Rule, view: View) -> Iterator[Reason]:
     if view.observation is not None:
         yield from view.observation.because
+        if any(isinstance(leaf, FactsTest) for leaf in rule.when.leaves):
+            yield from _assumption(view)
     for name in rule.properties:
         found = view.properties.get(name)
         if found is not None:
@@ -253,6 +271,22 @@ def _links(rule: Rule, view: View) -> Iterator[Reason]:
     for overlay in view.situation.overlays:
         if references.intersection(overlay.upstream):
             yield from overlay.because
+
+
+def _assumption(view: View) -> Iterator[Reason]:
+    """That the release which runs is as those that were asked, where it was not asked itself."""
+    release, asked = view.situation.pin.release, asked_releases(view)
+    if asked and set(asked) != {release}:
+        why = f" ({view.situation.pin.why})" if view.situation.pin.why else ""
+        which = f"which release runs is not known{why}" if release is None else f"release {release} was not asked"
+        yield Reason("assumption", "", None, f"{which}: it is assumed to be as {_range(asked)}, which agree")
+
+
+def _addresses(rule: Rule, view: View) -> dict[Reason, str]:
+    """Where the reasons that a release's source gave can be read."""
+    asked = asked_releases(view)
+    found = [view.properties[name] for name in rule.properties if name in view.properties]
+    return {reason: link for prop in found for reason, link in source_links(asked, prop).items()}
 
 
 def _fixes(rule: Rule) -> Iterable[str]:

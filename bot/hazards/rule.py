@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from bot.engine.model import Value
-from bot.hazards.logic import Predicate, Vocabulary
+from bot.hazards.logic import Predicate, View, Vocabulary
 from bot.hazards.model import Grade, Level, Status
 from bot.hazards.releases import Upstream
 from bot.hazards.text import Template
@@ -72,6 +72,11 @@ class MessageCase:
     text: Template
 
 
+def said(cases: Iterable[MessageCase], view: View) -> Template:
+    """The text of the first case that holds; the last of a rule always does."""
+    return next(case.text for case in cases if case.when.decide(view) is True)
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A worked case that the test-suite runs: a request of `bot inspect hazards`, and what the rule makes of it."""
@@ -85,8 +90,8 @@ class Example:
 @dataclass(frozen=True)
 class Rule:
     """One hazard. `observes` are the kinds of observation that it is about: it then has one finding per cause;
-    empty, it is about properties and has at most one finding per service. `words` are parts of words by which people
-    speak of the hazard.
+    empty, it is about properties and has at most one finding per service. `undecided` is what would be so, were it true:
+    said where that is not known. `words` are parts of words by which people speak of the hazard.
     """
 
     id: str
@@ -99,6 +104,7 @@ class Rule:
     evidence: tuple[Evidence, ...]
     levels: tuple[LevelCase, ...]
     messages: tuple[MessageCase, ...]
+    undecided: tuple[MessageCase, ...]
     remedies: tuple[Remedy, ...]
     upstream: tuple[str, ...]
     words: tuple[str, ...]
