@@ -10,7 +10,7 @@ from bot.audit.cards import evaluate_on_cards
 from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_engine
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.subject import subject
-from bot.catalog import Problem
+from bot.catalog import Problem, idle_globs
 from bot.compose import ComposeError, Project, load_project
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Rule, Rules, Situation, Subject, World, at_least, evaluate
@@ -88,7 +88,9 @@ def audit(
         except Exception as error:  # a fault of ours with one file must not take the others with it
             reason = f"internal error, please report it: {type(error).__name__}: {error}"
             broken.append(Skipped(unit.path, reason, unread=True))
-    return Report(tuple(reports), (*discovery.skipped, *broken), repository.catalog.problems)
+    configuration = repository.catalog.configuration
+    idle = idle_globs(configuration, repository.tree.paths()) if configuration.globs else ()
+    return Report(tuple(reports), (*discovery.skipped, *broken), (*repository.catalog.problems, *idle))
 
 
 def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
