@@ -80,13 +80,16 @@ def _early_interpolation(item: EarlyInterpolation) -> Observation:
 
 
 def _exit(service: ResolvedService, world: EngineWorld, status: int) -> Observation:
-    because = [Reason("shell", service.path, service.position.line, f"the entrypoint ends with status {status}")]
+    ended = world.outcome.ended if world.outcome else None
+    place = ended.position if ended and ended.position else service.position
+    why = f"the entrypoint ends with status {status}" + (f": {ended.reason}" if ended else "")
+    because = [Reason("shell", place.path, place.line, why)]
     absent = sorted(world.realisation.absent)
     because += (
         Reason("assumption", "", None, f"{folder} is not in the repository, so it is empty") for folder in absent
     )
     fields = {"status": status, "setup": bool(absent), "absent": ", ".join(absent), **_incomplete(service)}
-    return Observation("entrypoint-exit", "entrypoint", service.position, tuple(because), fields)
+    return Observation("entrypoint-exit", "entrypoint", place, tuple(because), fields)
 
 
 def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineError) -> Observation:

@@ -23,6 +23,7 @@ _COMMANDS = {
     "learn": "bot.cli.learn:learn_command",
     "resolve": "bot.cli.resolve:resolve_command",
     "review": "bot.cli.review:review_command",
+    "rules": "bot.cli.rules:rules_command",
 }
 
 

@@ -34,6 +34,15 @@ def repository(tree: Tree) -> Repository:
     return Repository(tree, read_catalog(tree), Documents(tree, relative=True))
 
 
+def readable(repository: Repository) -> Repository:
+    """The same. Raises `Failure` for a configuration that cannot be read: what it would say is not known."""
+    configuration = repository.catalog.configuration
+    if configuration.unreadable:
+        problem = configuration.problems[0]
+        raise Failure(f"{problem.position}: {problem.message}")
+    return repository
+
+
 def locate(file: str, repo: Path | None) -> tuple[Path, str]:
     """The repository and the path inside it that `file` means.
 

@@ -57,9 +57,13 @@ def symbol_option(function: F) -> F:
 
 
 def batch_option(function: F) -> F:
-    """`--batch FILE.jsonl`, or `-`."""
+    """`--batch FILE.jsonl`, or `-`. The command's own help lists the keys of a request."""
     return click.option(
-        "--batch", type=click.File("r", encoding="utf-8"), help="Requests, one JSON object a line; - for stdin."
+        "--batch",
+        type=click.File("r", encoding="utf-8"),
+        metavar="FILE.jsonl",
+        help="Requests, one JSON object a line; - for stdin. One answer a line, in order: with the request's id, and an "
+        "error where there is one. The exit status is 0.",
     )(function)
 
 

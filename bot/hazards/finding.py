@@ -101,6 +101,7 @@ def _values(subject: Subject, view: View) -> dict[str, Any]:
     }
     values |= {"service": subject.service, "file": subject.path, "slug": subject.slugs[0] if subject.slugs else None}
     values |= {"image": situation.pin.image or "(no image)", "world": assignment(situation.world.environment)}
+    values["gpu"] = " and ".join(f"sm_{capability}" for capability in situation.sm)
     values["variables"] = " and ".join(situation.world.environment)
     values["release"] = situation.pin.release or _range(view.releases)
     values["asked"] = _range(asked_releases(view))

@@ -71,7 +71,7 @@ def _status_argument(on: Interpreter, arguments: list[Value]) -> Status:
 
 
 def _exit(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
-    raise Exit(_status_argument(on, arguments))
+    raise Exit(_status_argument(on, arguments), why="the script says `exit`", place=on.position())
 
 
 def _return(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:

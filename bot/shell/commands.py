@@ -36,7 +36,7 @@ class ArithmeticVariables:
         value = on.expand.variable(name) if index is None else on.expand.element(name, str(index))
         if value is None:
             if "u" in on.shell.options:
-                raise on.fatal()
+                raise on.fatal(f"{name} is not set, under `set -u`")
             return None
         value = on.way.resolve(value)
         if value.text is None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from posixpath import join, normpath
 
 from bot.provenance import Position
+from bot.shell.model import Unresolved
 from bot.shell import arithmetic, commands, conditions, control, specials
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import Expander, UnknownNumber
@@ -79,9 +80,10 @@ class Interpreter:
         """The place of a line in its file."""
         return self.source.position(self.line if line is None else line)
 
-    def fatal(self) -> Exit:
+    def fatal(self, why: str) -> Exit:
         """The end of a shell that asks for a variable which is not set: `${X:?}`, or `set -u`."""
-        return Exit(2 if self.shell.posix else 127 if self.shell.command_string else 1)
+        status = 2 if self.shell.posix else 127 if self.shell.command_string else 1
+        return Exit(status, why=why, place=self.position())
 
     def refusal(self, reason: str, line: int | None = None) -> Refusal:
         """What to raise where the interpreter does not guess."""
@@ -253,8 +255,10 @@ class Interpreter:
         """Runs a script as the whole of this shell, and gives its exit status."""
         try:
             self.run_script(script)
+            self.machine.ended = None
             return self.run_exit_trap()
         except Exit as ended:
+            self.machine.ended = Unresolved(ended.why, ended.place) if ended.why else None
             return self.ended(ended)
         except (Return, Loop):
             return self.run_exit_trap()
@@ -320,7 +324,7 @@ class Interpreter:
                 raise self.refusal("a trap on ERR that does more than to tell and to exit")
             self.run_trap("ERR")
         if "e" in self.shell.options:
-            raise Exit(status, failed=True)
+            raise Exit(status, failed=True, why=f"a command fails with status {status}, under `set -e`", place=self.position())
         return status
 
     def condition(self, node: Node) -> Status:

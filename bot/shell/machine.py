@@ -139,6 +139,7 @@ class Machine:
     sourced: dict[str, None] = field(default_factory=dict)
     unset: frozenset[str] = frozenset()
     opaque: bool = False
+    ended: Unresolved | None = None
     sleeps: dict[tuple[int, int], int] = field(default_factory=dict)
     pipes: int = 0
     depth: int = 0

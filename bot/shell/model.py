@@ -106,7 +106,8 @@ class Outcome:
     Both are None when the script ends without reaching an engine; `exit` is then its status.
     `environment` is the complete environment of that process; `exported` what the script added or changed.
     `assumed` maps a symbol to the value it was taken to have on this way ("1", or "not 1").
-    `status` is the script's last status, engines taken to end with 0; None where it is not known.
+    `status` is the script's last status, engines taken to end with 0; None where it is not known. `ended` is why the
+    script ends before its end, and where, when it does.
     """
 
     program: Word | None
@@ -118,6 +119,7 @@ class Outcome:
     assumed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Unresolved, ...] = ()
     status: int | None = None
+    ended: Unresolved | None = None
 
 
 @dataclass(frozen=True, slots=True)

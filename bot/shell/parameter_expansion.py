@@ -214,7 +214,7 @@ class ParameterExpander(ParameterLookup):
         if operator in (":-", "-"):
             self._operand(part, fields, quoted)
         elif operator in (":?", "?"):
-            raise self.on.fatal()
+            raise self.on.fatal(f"{part.name} is not set, and `${{{part.name}{operator}…}}` demands it")
         else:
             assigned = self.single(part.argument) if part.argument and part.argument.parts else Value("", ())
             if not (re.match(r"[A-Za-z_]", part.name)) or part.indirect:

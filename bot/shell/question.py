@@ -142,7 +142,7 @@ class _Question:
         )
         notes = machine.unresolved_notes()
         if call is None:
-            return Outcome(None, None, final, {}, {}, steps, {}, notes, final)
+            return Outcome(None, None, final, {}, {}, steps, {}, notes, final, machine.ended)
         words = [_word(machine.way, one) for one in call.argv]
         environment = {name: _word(machine.way, value) for name, value in call.environment.items()}
         exported = {
@@ -234,7 +234,7 @@ def _merged(leaves: list[_Leaf], depth: int) -> list[Outcome]:
     return [
         Outcome(
             one.program, one.argv, one.exit, one.environment, one.exported, one.steps, assumed(decisions), one.notes,
-            one.status,
+            one.status, one.ended,
         )
         for one, decisions in _collapse(leaves, depth)
     ]  # fmt: skip

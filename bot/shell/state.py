@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bot.provenance import Position
 from bot.shell.syntax import Function
 from bot.shell.values import EMPTY, Origin, Source, Symbol, Value, concatenate
 
@@ -26,12 +27,18 @@ class Refusal(Exception):
 
 
 class Exit(Exception):
-    """The shell ends. `failed` says that `set -e` ended it, not a command that was told to."""
+    """The shell ends. `failed` says that `set -e` ended it, not a command that was told to. `why` is for people, and
+    `place` where that is; both are empty where there is nothing to say.
+    """
 
-    def __init__(self, status: Status, *, failed: bool = False) -> None:
+    def __init__(
+        self, status: Status, *, failed: bool = False, why: str = "", place: Position | None = None
+    ) -> None:
         super().__init__(status)
         self.status = status
         self.failed = failed
+        self.why = why
+        self.place = place
 
 
 class Return(Exception):

@@ -55,7 +55,7 @@ def test_without_a_property_all_are_shown(run: Run, root: Path) -> None:
 
 def test_an_unknown_value_says_so(run: Run, root: Path) -> None:
     answer = run("explain", "compose.yml:engine", "model.architecture", "--repo", root)
-    assert "model.architecture = unknown (unknown)" in answer.out
+    assert "model.architecture = unknown\n" in answer.out
 
 
 def test_a_service_without_vllm_says_what_it_runs(run: Run, root: Path) -> None:
