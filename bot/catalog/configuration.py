@@ -75,7 +75,9 @@ class _Reader:
         hardware = tuple(self._hardware(glob, value) for glob, value in self._entries(fields, "hardware"))
         return Configuration(
             hardware=hardware,
-            globs={item.glob: item.position for item in hardware} | _places(fields, "ignore") | _places(fields, "composes"),
+            globs={item.glob: item.position for item in hardware}
+            | _places(fields, "ignore")
+            | _places(fields, "composes"),
             composes=self._texts(fields, "composes"),
             ignore=self._texts(fields, "ignore"),
             images={image: self._image(image, value) for image, value in self._entries(fields, "images")},

@@ -24,7 +24,7 @@ PACE = 10.0
 
 @contextmanager
 def announced(message: Callable[[], str]) -> Iterator[Callable[[], None]]:
-    """Says what is being done when it takes longer than `PATIENCE`; calls back to take that back, and so does the end."""
+    """Says what is being done when it takes longer than `PATIENCE`. What it gives stops that, and so does the end."""
     timer = Timer(PATIENCE, lambda: _say(message()))
     timer.daemon = True
     timer.start()

@@ -13,7 +13,16 @@ from bot.cli.failure import Failure
 from bot.cli.hints import no_service
 from bot.cli.machine import print_json
 from bot.cli.opening import locate, opened, readable
-from bot.cli.options import batch_option, env_option, format_option, repo_option, required, rev_option, symbol_option
+from bot.cli.options import (
+    batch_option,
+    env_option,
+    format_option,
+    repo_option,
+    request_keys,
+    required,
+    rev_option,
+    symbol_option,
+)
 from bot.cli.request import BadRequest, needed_text, text, texts
 from bot.compose import load_project
 from bot.hazards import load_rules
@@ -21,8 +30,22 @@ from bot.repositories import BlobCache
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.resolution.contract import resolution_json
 
+_KEYS = request_keys(
+    "only `file` must be there",
+    {
+        "id": "anything; it comes back with the answer",
+        "file": "the compose, as FILE",
+        "repo": "the repository, as --repo",
+        "rev": "a git revision, as --rev",
+        "service": "one service",
+        "env": '{"NAME": "value"}: what the host sets',
+        "symbols": '{"NAME": "value"}: what only the container would know',
+        "worlds": '"default" or "all"',
+    },
+)
 
-@click.command("resolve")
+
+@click.command("resolve", epilog=_KEYS)
 @click.argument("file", required=False)
 @repo_option
 @rev_option
@@ -46,17 +69,6 @@ def resolve_command(
     """Show what the services of a compose FILE run: argv, steps, and the engine's effective properties.
 
     The status is 2 when Docker Compose would refuse the file; what could be resolved all the same is shown.
-
-    \b
-    Keys of a --batch request; only `file` must be there:
-      id        anything; it comes back with the answer
-      file      the compose, as FILE
-      repo      the repository, as --repo
-      rev       a git revision, as --rev
-      service   one service
-      env       {"NAME": "value"}: what the host sets
-      symbols   {"NAME": "value"}: what only the container would know
-      worlds    "default" or "all"
     """
     if batch is not None:
         with _Opened() as states:

@@ -78,7 +78,9 @@ def _print_world(out: Terminal, world: EngineWorld, first: EngineWorld | None) -
         for error in world.engine.errors:
             out.line((f"  refuses to start  {error.argument}: {error.message}", "bold red"))
         known = first.engine.properties if first is not None and first.engine is not None else {}
-        differing = {name: value for name, value in world.engine.properties.items() if not _same(value, known.get(name))}
+        differing = {
+            name: value for name, value in world.engine.properties.items() if not _same(value, known.get(name))
+        }
         if differing:
             out.columns(_properties(differing))
         else:
@@ -222,7 +224,9 @@ def print_review(review: Review) -> None:
     out.line()
     unchanged = len(review.unchanged)
     verb = "is as it was" if unchanged == 1 else "are as they were"
-    out.line(f"{_number(unchanged, 'finding')} {verb} in the composes that this change touches; others were not looked at.")
+    out.line(
+        f"{_number(unchanged, 'finding')} {verb} in the composes that this change touches; others were not looked at."
+    )
 
 
 def _change(change: PropertyChange) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ class Documents:
     """A cache of what was read from one tree. The tree must not change while it lives.
 
     `root` is the absolute path at which the repository is taken to lie, in paths and in messages. Without one,
-    paths begin at `/`: `./models` beside a compose in `deploy/` is `/deploy/models`. With `relative`, messages name files
-    relative to the repository, as findings do.
+    paths begin at `/`: `./models` beside a compose in `deploy/` is `/deploy/models`. With `relative`, messages name
+    files relative to the repository, as findings do.
     """
 
     def __init__(self, tree: Tree, root: str = "", *, relative: bool = False) -> None:

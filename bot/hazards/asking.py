@@ -8,8 +8,8 @@ from bot.hazards.logic import Predicate, View
 from bot.hazards.questions import ImageTest, PropertyTest, SmTest
 
 GPU = (
-    "Say which GPU it is for: a line such as `# GPU: RTX 5090` in the comments at the head of the file, or `hardware:` in "
-    "`.github/seamguard.yml`."
+    "Say which GPU it is for: a line such as `# GPU: RTX 5090` in the comments at the head of the file, or `hardware:` "
+    "in `.github/seamguard.yml`."
 )
 MODEL = "Say what the model is: a model profile that names its weights and counts its layers."
 RELEASE = "Pin a release, or say under `images:` in `.github/seamguard.yml` which one the image is."

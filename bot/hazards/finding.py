@@ -36,19 +36,21 @@ UNKNOWN_PROPERTY = Property(None, "unknown", ())
 class Verdict:
     """A rule's worst status on a subject, and the view in which it has it.
 
-    `forked` says that an "unknown" is true in some forks of its world, rather than undecidable.
+    `forked` says that an "unknown" is true in some forks of its world, rather than undecidable; `shared`, that it is
+    the same in all of them.
     """
 
     status: Status
     view: View
     mitigation: Mitigation | None = None
     forked: bool = False
+    shared: bool = False
 
     @property
     def world(self) -> World:
         """The world to report. What its forks assume does not matter to a verdict that all of them share."""
         found = self.view.situation.world
-        return World(found.environment) if self.status in ("active", "reachable") else found
+        return World(found.environment) if self.shared or self.status in ("active", "reachable") else found
 
 
 def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> Finding:
@@ -139,9 +141,9 @@ def _range(releases: tuple[str, ...]) -> str:
 def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, Any]) -> str:
     undecidable = verdict.status == "unknown" and not verdict.forked
     cases = rule.undecided if undecidable and rule.undecided else rule.messages
-    message = said(cases, verdict.view).fill(values)
+    message = _ended(said(cases, verdict.view).fill(values))
     if verdict.mitigation is not None:
-        return f"{message} Mitigated: {verdict.mitigation.text.fill(values)}"
+        return f"Mitigated: {_ended(verdict.mitigation.text.fill(values))} Without that: {message}"
     if undecidable:
         message = f"Undecided: {message}"
     elif verdict.status == "unknown":
@@ -151,13 +153,18 @@ def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, 
     return message
 
 
+def _ended(sentence: str) -> str:
+    """A sentence that ends as one: its last word may be the engine's own."""
+    return sentence if sentence.endswith((".", "!", "?", ")")) else f"{sentence}."
+
+
 def _missing(rule: Rule, verdict: Verdict) -> tuple[str, ...]:
     """What would decide the rule, or one of the mitigations that may cover it."""
     view = verdict.view
     lacking = list(rule.when.missing(view)) if rule.when.decide(view) is None else []
     if verdict.forked:
         symbols = view.situation.world.symbols
-        lacking += [f"{name}: true when it is {value}" for name, value in symbols.items()]
+        lacking += [f"what {name} is: this is so when it is {value}" for name, value in symbols.items()]
     if verdict.status != "mitigated":
         for mitigation in rule.mitigations:
             if mitigation.when.decide(view) is None:

@@ -90,8 +90,8 @@ class Example:
 @dataclass(frozen=True)
 class Rule:
     """One hazard. `observes` are the kinds of observation that it is about: it then has one finding per cause;
-    empty, it is about properties and has at most one finding per service. `undecided` is what would be so, were it true:
-    said where that is not known. `words` are parts of words by which people speak of the hazard.
+    empty, it is about properties and has at most one finding per service. `undecided` is what would be so, were it
+    true: said where that is not known. `words` are parts of words by which people speak of the hazard.
     """
 
     id: str

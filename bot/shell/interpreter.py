@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from posixpath import join, normpath
 
 from bot.provenance import Position
-from bot.shell.model import Unresolved
 from bot.shell import arithmetic, commands, conditions, control, specials
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import Expander, UnknownNumber
 from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
 from bot.shell.machine import Machine
+from bot.shell.model import Unresolved
 from bot.shell.patterns import UnsupportedPattern
 from bot.shell.reader import UNFOLLOWED
 from bot.shell.state import (
@@ -324,7 +324,9 @@ class Interpreter:
                 raise self.refusal("a trap on ERR that does more than to tell and to exit")
             self.run_trap("ERR")
         if "e" in self.shell.options:
-            raise Exit(status, failed=True, why=f"a command fails with status {status}, under `set -e`", place=self.position())
+            raise Exit(
+                status, failed=True, why=f"a command fails with status {status}, under `set -e`", place=self.position()
+            )
         return status
 
     def condition(self, node: Node) -> Status:

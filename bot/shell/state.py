@@ -31,9 +31,7 @@ class Exit(Exception):
     `place` where that is; both are empty where there is nothing to say.
     """
 
-    def __init__(
-        self, status: Status, *, failed: bool = False, why: str = "", place: Position | None = None
-    ) -> None:
+    def __init__(self, status: Status, *, failed: bool = False, why: str = "", place: Position | None = None) -> None:
         super().__init__(status)
         self.status = status
         self.failed = failed
