@@ -134,6 +134,10 @@ class Rule:
         return frozenset((*self.properties, *(name for m in self.mitigations for name in m.when.properties)))
 
 
+def _heading(entry: Evidence) -> str:
+    return f"{entry.grade}, a clean run" if entry.result == "clean" else entry.grade
+
+
 @dataclass(frozen=True)
 class Rules:
     """All rules, and what they share. `reported` are those whose findings are wanted; None means all."""
@@ -165,9 +169,13 @@ class Rules:
         return tuple(rule.reads for rule in self.over_properties)
 
     def page(self, rule: str) -> str:
-        """A rule's page of explanation, in Markdown, under its title."""
+        """A rule's page, in Markdown: its title, explanation and evidence."""
         found = self.named[rule]
-        return f"# {found.title}\n\n{found.explanation}"
+        evidence = [
+            f"- {_heading(entry)} ({entry.source}): {' '.join(entry.sentence.split())}" for entry in found.evidence
+        ]
+        parts = [f"# {found.title}", f"`{found.id}`, {found.level}", found.explanation.rstrip(), "## Evidence"]
+        return "\n\n".join([*parts, "\n".join(evidence)])
 
     def only(self, ids: Collection[str]) -> Rules:
         """The same, but only these are reported. All are still asked: rules weigh themselves by others.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bot.catalog import Header, hardware_for, idle_globs, read_catalog
@@ -63,3 +65,12 @@ def test_globs_that_fit_nothing_are_told() -> None:
         (3, "the glob 'deplyo/*.yml' fits no file of the repository"),
         (4, "the glob 'old/*' fits no file of the repository"),
     ]
+
+
+def test_the_documented_example_is_read_whole() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    catalog = read_catalog(MemoryTree({PATH: example}))
+    assert catalog.problems == ()
+    read = catalog.configuration
+    assert all((read.composes, read.ignore, read.hardware, read.images, read.seams))

@@ -25,6 +25,8 @@ def test_every_rule_has_a_page(run: Run, rule: str) -> None:
     title, _, text = answer.out.partition("\n\n")
     assert title.startswith("# ")
     assert len(text) > 200
+    assert f"`{rule}`, {load_rules().named[rule].level}" in text
+    assert text.count("\n- ") >= len(load_rules().named[rule].evidence)
 
 
 def test_a_chain_shows_each_link_with_its_place(run: Run, root: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
-from bot.cli import progress
+from bot.cli import cli, progress
 from bot.hazards import load_rules
 from tests.cli.conftest import CORRUPT, ENGINE, PROFILE, Run
 from tests.schemas import violations
@@ -280,3 +281,10 @@ def test_the_help_names_the_keys_of_a_request(run: Run, command: str) -> None:
     out = run(*command.split(), "--help").out
     assert "Keys of a --batch request" in out
     assert "id " in out
+
+
+def test_the_readme_names_every_command() -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    table = text.partition("## Commands")[2].partition("## Words")[0]
+    missing = [name for name in cli.list_commands(click.Context(cli)) if f"`{name}" not in table]
+    assert missing == []
