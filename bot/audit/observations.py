@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 from bot.compose import ComposeError
 from bot.engine import EngineError, Ineffective
+from bot.engine.facts import load as load_facts
 from bot.hazards import Observation
 from bot.provenance import Position, Reason
 from bot.resolution import EngineWorld, ResolvedService
@@ -100,6 +102,7 @@ def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineErr
         "message": error.message,
         "add": _named(_ASKS_FOR, error.message),
         "remove": _named(_ASKS_AWAY, error.message),
+        "near": _nearest_flag(world, error) if error.kind == "unknown-flag" else "",
         "documented": offer is not None,
         "comment": offer.text if offer else "",
         **_incomplete(service),
@@ -112,6 +115,13 @@ def _named(pattern: re.Pattern[str], message: str) -> str:
     """The flag that the engine's message asks for, or asks to leave out; empty when it names none."""
     found = pattern.search(message)
     return found[1] if found else ""
+
+
+def _nearest_flag(world: EngineWorld, error: EngineError) -> str:
+    """The flag of the release that is spelt most like one that it does not have; empty when none is near."""
+    asked = world.engine.releases if world.engine else ()
+    known = load_facts(asked[-1]).spellings if asked else ()
+    return next(iter(get_close_matches(_flag(error.argument), known, 1, 0.8)), "")
 
 
 def _flag(argument: str) -> str:

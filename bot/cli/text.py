@@ -171,17 +171,24 @@ def _plural(word: str, count: int) -> str:
 
 def _print_findings(out: Terminal, findings: Iterable[Finding]) -> None:
     for finding in findings:
-        slug = f" ({finding.slug})" if finding.slug else ""
-        out.line(
-            (finding.level, _STYLES[finding.level]),
-            f" {finding.status}  ",
-            (finding.rule, "bold"),
-            f"  {finding.path}:{finding.line}{f'  {finding.service}' if finding.service else ''}{slug}",
-        )
+        _print_heading(out, finding)
         out.line(f"    {finding.message}")
         for line in _details(finding):
             out.line((f"    {line}", "dim"))
         out.line()
+
+
+def _print_heading(out: Terminal, finding: Finding, before: str = "") -> None:
+    """Level, status, rule, and where: the service and its slug behind the place."""
+    service = f"  {finding.service}" if finding.service else ""
+    slug = f" ({finding.slug})" if finding.slug else ""
+    out.line(
+        before,
+        (finding.level, _STYLES[finding.level]),
+        f" {finding.status}  ",
+        (finding.rule, "bold"),
+        f"  {finding.path}:{finding.line}{service}{slug}",
+    )
 
 
 def _details(finding: Finding) -> Iterable[str]:
@@ -206,11 +213,15 @@ def print_review(review: Review) -> None:
     """What `review` found in a change."""
     out = Terminal()
     out.line((f"conclusion: {review.conclusion}", "bold"))
-    for title, findings in (("introduced", review.introduced), ("fixed", review.fixed)):
-        if findings:
-            out.line()
-            out.line((title, "underline"))
-            _print_findings(out, (finding for finding in findings if finding.level != "folded"))
+    if review.introduced:
+        out.line()
+        out.line(("introduced", "underline"))
+        _print_findings(out, (finding for finding in review.introduced if finding.level != "folded"))
+    if review.fixed:
+        out.line()
+        out.line(("fixed", "underline"))
+        for finding in review.fixed:
+            _print_heading(out, finding, "was ")
     if review.changed:
         out.line()
         out.line(("changed", "underline"))

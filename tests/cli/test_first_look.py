@@ -221,6 +221,12 @@ def test_a_refusal_says_what_its_message_asks_for(run: Run, folder: Folder, comm
     assert found["remedy"] == remedy
 
 
+def test_a_flag_that_is_spelt_wrong_is_answered_with_the_right_one(run: Run, folder: Folder) -> None:
+    root = folder({"compose.yml": _served("vllm/vllm-openai:v0.25.1", "m, --max-modl-len, '3'")})
+    (found,) = run("audit", root, "--rule", "unknown-flag", "--format", "json").json["findings"]
+    assert found["remedy"] == "Write `--max-model-len`, if that is what is meant; else remove `--max-modl-len`."
+
+
 def test_prefix_caching_stays_where_a_kv_connector_needs_it(run: Run, folder: Folder) -> None:
     connector = """--kv-transfer-config, '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'"""
     command = f"Qwen/Qwen3-Next-80B-A3B-Instruct, {MTP}, --enable-prefix-caching, {connector}"

@@ -28,3 +28,20 @@ def test_example(rule: Rule, example: Example) -> None:
     assert "(unknown)" not in finding.message + finding.remedy
     if finding.status == "unknown":
         assert finding.missing
+
+
+@pytest.mark.parametrize("rule", RULES.rules, ids=lambda rule: rule.id)
+def test_examples_show_every_outcome_that_a_rule_can_have(rule: Rule) -> None:
+    shown = {example.outcome for example in rule.examples}
+    assert {"fires", "silent"} <= shown
+    assert ("mitigated" in shown) or not rule.mitigations
+    assert ("unknown" in shown) or not rule.undecided
+
+
+@pytest.mark.parametrize(("rule", "example"), [one for one in EXAMPLES if one.values[1].outcome == "unknown"])
+def test_an_undecided_finding_says_what_would_be_so(rule: Rule, example: Example) -> None:
+    (finding,) = (found for found in evaluate(RULES, subject_of(example.request)) if found.rule == rule.id)
+    if not finding.world.symbols:
+        assert finding.message.startswith("Undecided: ")
+        assert any(word in finding.message for word in ("would", "could", "may"))
+    assert finding.remedy == "" or "If it is so: " in finding.remedy or finding.remedy.startswith("Say ")
