@@ -15,10 +15,10 @@ from bot.printable import printable
 Advance = Callable[[str, int], None]
 """Told the item that comes next, and the number of items in all."""
 
-PATIENCE = 3.0
-"""Seconds of silence that nobody takes for a hang."""
+PATIENCE = 15.0
+"""Seconds of silence that nobody takes for a hang; most repositories are done long before."""
 
-PACE = 10.0
+PACE = 15.0
 """Seconds between two lines where there is no terminal to draw a bar on."""
 
 

@@ -252,7 +252,7 @@ def test_reasons_in_a_releases_source_have_an_address(run: Run, folder: Folder) 
 
 
 def test_long_work_without_a_terminal_says_now_and_then_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    times = iter([0.0, 1.0, 12.0, 12.0, 13.0])
+    times = iter([0.0, 1.0, 16.0, 16.0, 17.0])
     advance = progress.lines("composes", lambda: next(times))
     for number in range(3):
         advance(f"{number}.yml", 9)
