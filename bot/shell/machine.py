@@ -92,6 +92,7 @@ class Done:
     run: tuple[Value, ...]
     position: Position
     decisions: int
+    standard_input: str | None = None
 
 
 class Answers:

@@ -47,13 +47,15 @@ class Process:
 class Step:
     """A command that ran a file of a mount, or an installer, before or beside the engine.
 
-    `stops` answers what happens when it fails, or works the answer out when it is asked: few are.
+    `stops` answers what happens when it fails, or works the answer out when it is asked: few are. `standard_input` is
+    the container path of the file that `<` gives it, None when there is none or it is not known.
     """
 
     run: tuple[Word, ...]
     before_engine: bool
     stops: bool | Callable[[], bool | None] = field(compare=False)
     position: Position
+    standard_input: str | None = None
 
     @property
     def failure_stops_boot(self) -> bool | None:

@@ -9,7 +9,7 @@ from bot.shell import catalogue, shells, tools
 from bot.shell.machine import Call, Done
 from bot.shell.model import SourceFile
 from bot.shell.naming import output_of, status_of
-from bot.shell.state import Exit, Sink, Status
+from bot.shell.state import Exit, Feed, Sink, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Value
 from bot.shell.wrappers import unwrap
@@ -224,7 +224,9 @@ def _is_step(base: str, argv: list[Value]) -> bool:
 
 def record_step(on: Interpreter, argv: list[Value], node: Simple) -> int:
     """Notes a step, and gives its number on this way."""
-    on.machine.steps.append(Done(tuple(argv), on.position(node.line), len(on.way.taken)))
+    feed = on.io.get(0)
+    given = feed.path if isinstance(feed, Feed) else None
+    on.machine.steps.append(Done(tuple(argv), on.position(node.line), len(on.way.taken), given))
     return len(on.machine.steps) - 1
 
 

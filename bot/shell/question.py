@@ -137,6 +137,7 @@ class _Question:
                 if call and call.engine and index < call.steps
                 else False,
                 done.position,
+                done.standard_input,
             )
             for index, done in enumerate(machine.steps)
         )

@@ -147,12 +147,13 @@ class Sink:
 
 
 class Feed:
-    """Where input comes from: a text that is read step by step, or something unknown."""
+    """Where input comes from: a text that is read step by step, or something unknown. `path` is the file it is."""
 
-    __slots__ = ("at", "value")
+    __slots__ = ("at", "path", "value")
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Value, path: str | None = None) -> None:
         self.value = value
+        self.path = path
         self.at = 0
 
     def rest(self) -> Value:

@@ -307,3 +307,9 @@ def test_sh_is_dash() -> None:
         ["vllm", "serve", "a\tb", "{1,2}"]
     ]
     assert entrypoint("a=(1 2)\nexec vllm serve", shell="/bin/sh").unresolved
+
+
+def test_a_step_tells_the_file_that_it_reads() -> None:
+    script = 'patch -p1 < /etc/x/a.patch || exit 1; D=/etc/x; patch < "$D/b.patch"; exec vllm serve m'
+    (outcome,) = entrypoint(script, files={"/etc/x/a.patch": "--- a\n"}).outcomes
+    assert [step.standard_input for step in outcome.steps] == ["/etc/x/a.patch", "/etc/x/b.patch"]
