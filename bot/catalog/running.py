@@ -9,21 +9,22 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from bot.shell.catalogue import PYTHON, SHELLS
-from bot.shell.wrappers import WRAPPERS
+from bot.shell.wrappers import WRAPPERS, options
 
 _INTERPRETERS = frozenset({"perl", "node", "ruby"})
 _SOURCES = frozenset({"source", "."})
 _PYTHON_OPTIONS = frozenset({"-W", "-X", "--check-hash-based-pycs"})
-_PATCH_OPTIONS = frozenset(
+_PATCH_OPTIONS = options(
     "-d --directory -p --strip -F --fuzz -o --output -r --reject-file -D --ifdef -B --prefix -b --suffix -z -V -Y "
-    "--version-control -g --get".split()
+    "--version-control -g --get"
 )
-_APPLY_OPTIONS = frozenset("--exclude --include --directory --whitespace -p -C --build-fake-ancestor".split())
-_PACKAGE_OPTIONS = frozenset(
+_APPLY_OPTIONS = options("--exclude --include --directory --whitespace -p -C --build-fake-ancestor")
+_PACKAGE_OPTIONS = options(
     "-r --requirement -c --constraint -t --target -i --index-url --extra-index-url -f --find-links --prefix --root "
-    "--python -p --cache-dir --src --log --no-binary --only-binary --platform --overrides".split()
+    "--python -p --cache-dir --src --log --no-binary --only-binary --platform --overrides"
 )
 _PACKAGERS = frozenset(
     {"pip", "pip3", "uv", "apt", "apt-get", "dnf", "yum", "microdnf", "apk", "conda", "mamba", "npm"}
@@ -155,7 +156,7 @@ def _of_package_file(arguments: Words) -> Iterator[str]:
 
 
 def _of_make(arguments: Words) -> Iterator[str]:
-    for option, word in zip(arguments, arguments[1:], strict=False):
+    for option, word in pairwise(arguments):
         if option in ("-C", "-f", "--directory", "--file"):
             yield word
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from bot.provenance import Position
 from bot.shell.model import ContainerFiles, SourceFile, Unresolved
 from bot.shell.patterns import compiled, unquote
-from bot.shell.state import Refusal, Sink
+from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink
 from bot.shell.values import Source, Value
 from bot.shell.way import Way
 
@@ -95,6 +95,14 @@ class Done:
     standard_input: str | None = None
 
 
+@runtime_checkable
+class MountedOver(Protocol):
+    """Container files that lie over those of an image, at known places."""
+
+    def targets(self) -> Iterable[str]:
+        """The container path of every mount, whether its content is known or not."""
+
+
 class Answers:
     """What the container's files answer, asked once for all ways of a question."""
 
@@ -103,6 +111,9 @@ class Answers:
         self._read: dict[str, SourceFile | None] = {}
         self._exists: dict[str, bool | None] = {}
         self.listed = sorted(files.paths()) if isinstance(files, ListedFiles) else None
+        places = files.targets() if isinstance(files, MountedOver) else ()
+        self.targets = frozenset(place.rstrip("/") for place in places)
+        self._folders = tuple(f"{target}/" for target in self.targets)
 
     def read(self, path: str) -> SourceFile | None:
         """As `ContainerFiles.read`."""
@@ -115,6 +126,10 @@ class Answers:
         if path not in self._exists:
             self._exists[path] = self._files.exists(path)
         return self._exists[path]
+
+    def is_covered(self, path: str) -> bool:
+        """Whether a mount shows this path: it is not the image's own."""
+        return path in self.targets or path.startswith(self._folders)
 
 
 @dataclass(slots=True)
@@ -198,11 +213,19 @@ class Machine:
         self.disturbed.add(path)
 
     def _is_disturbed(self, path: str) -> bool:
-        return any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.disturbed)
+        if any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.disturbed):
+            return True
+        return path.startswith("/") and any(map(path.endswith, self._written_nearby()))
+
+    def _written_nearby(self) -> Iterable[str]:
+        """The ends of the paths that were written as seen from a directory that is not known."""
+        for one in (*self.disturbed, *self.overlay):
+            if not one.startswith(("/", "$")):
+                yield "/" + one.lstrip("./")
 
     def exists(self, path: str) -> bool | None:
         """Whether there is a file or directory of this path; None when only the container knows."""
-        if path in self.overlay or path in self.directories or path in DIRECTORIES:
+        if path in self.overlay or path in self.directories or path in DIRECTORIES or path == UNKNOWN_DIRECTORY:
             return True
         if path in self.removed:
             return False
@@ -215,7 +238,7 @@ class Machine:
         """Whether a path is a directory; None when only the container knows."""
         if path in self.overlay:
             return False
-        if path in self.directories or path in DIRECTORIES:
+        if path in self.directories or path in DIRECTORIES or path == UNKNOWN_DIRECTORY:
             return True
         if self.files.read(path) is not None and not self._is_disturbed(posixpath.dirname(path)):
             return False

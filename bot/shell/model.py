@@ -33,6 +33,7 @@ class Process:
 
     `closed` says that the programs and files named here are all there are: a program that is neither a common tool
     nor given is then "command not found". In a real image a program of any name may exist.
+    `directory` is where it starts: empty for the image's WORKDIR, which nobody here knows.
     `unset` are names that no sourced script is assumed to set, also where its text is not known.
     """
 

@@ -6,13 +6,14 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from bot.shell import catalogue, shells, tools
+from bot.shell.lookup import Hidden, mounted_program
 from bot.shell.machine import Call, Done
 from bot.shell.model import SourceFile
 from bot.shell.naming import output_of, status_of
 from bot.shell.state import Exit, Feed, Sink, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Value
-from bot.shell.wrappers import unwrap
+from bot.shell.wrappers import WRAPPERS, unwrap
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -59,17 +60,30 @@ def start(
     base = posixpath.basename(name)
     if on.machine.closed and "/" not in name:
         _check_path(on, env, node)
+    try:
+        found = mounted_program(on, name, env)
+    except Hidden as hidden:
+        if is_engine(on, argv) or base in catalogue.SHELLS or base in WRAPPERS or tools.find(base) is not None:
+            raise on.refusal(f"what {name} runs: {hidden.path} is not the image's and not known", node.line) from hidden
+        return other(on, base, argv, node)
+    if found is not None and (script := script_at(on, found)) is not None:
+        called = [Value(found, argv[0].origin), *argv[1:]]
+        return shells.script_file(on, script, called, env, node, replace=replace, depth=depth)
     if is_engine(on, argv):
         return _engine(on, argv, env)
     if on.machine.closed and not _exists(on, name, base):
         return 127
-    inner = unwrap(on, base, argv, env, node)
-    if inner is not None:
-        rest, inner_env = inner
-        return start(on, rest, inner_env, node, replace=replace, depth=depth + 1)
+    directory = on.shell.directory
+    try:
+        inner = unwrap(on, base, argv, env, node)
+        if inner is not None:
+            rest, inner_env = inner
+            return start(on, rest, inner_env, node, replace=replace, depth=depth + 1)
+    finally:
+        on.shell.directory = directory
     if base in catalogue.SHELLS and not (on.machine.closed and base not in ("bash", "sh", "dash")):
         return shells.nested(on, base, argv, env, node, replace=replace)
-    script = script_at(on, name) if "/" in name else None
+    script = script_at(on, name) if "/" in name and on.machine.closed else None
     if script is not None:
         return shells.script_file(on, script, argv, env, node, replace=replace, depth=depth)
     if "/" in name and on.machine.exists(on.path(name)) is False and not _system(name):
@@ -113,7 +127,8 @@ def is_engine(on: Interpreter, argv: list[Value]) -> bool:
         if text.startswith("-"):
             at += 2 if text in ("-W", "-X") else 1
             continue
-        return posixpath.basename(text) in catalogue.ENGINE_FILES or posixpath.basename(text) == "vllm"
+        known = posixpath.basename(text) in catalogue.ENGINE_FILES or posixpath.basename(text) == "vllm"
+        return known and on.machine.read(on.path(text)) is None
     return False
 
 

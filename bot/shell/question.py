@@ -13,7 +13,7 @@ from bot.shell.facts import facts
 from bot.shell.interpreter import Interpreter, Replaced
 from bot.shell.machine import Answers, Budget, Call, Limits, Machine, NeverEnds
 from bot.shell.model import Comparison, ContainerFiles, Outcome, Process, Read, Run, Step, Unresolved
-from bot.shell.state import Discard, Exit, Loop, Refusal, Return, Shell, variables_of
+from bot.shell.state import UNKNOWN_DIRECTORY, Discard, Exit, Loop, Refusal, Return, Shell, variables_of
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Symbol, Value, reasons
 from bot.shell.way import Decision, Way, assumed
@@ -56,7 +56,8 @@ class _Question:
         self.sourced: dict[str, None] = {}
         self.argv = [_value(word) for word in process.argv]
         environment = {name: _value(word) for name, word in process.environment.items()}
-        self.variables = variables_of(environment, process.directory or "/")
+        self.directory = process.directory or fixed.get("PWD") or UNKNOWN_DIRECTORY
+        self.variables = variables_of(environment, self.directory)
         self.stops: dict[tuple[tuple[bool, ...], int], bool | None] = {}
 
     def answer(self) -> Run:
@@ -92,7 +93,7 @@ class _Question:
 
     def _execute(self, machine: Machine) -> tuple[int | Symbol, Unresolved | None]:
         process = self.process
-        shell = Shell(dict(self.variables), [], self.argv[0], directory=process.directory or "/")
+        shell = Shell(dict(self.variables), [], self.argv[0], directory=self.directory)
         source = Source("", ("",))
         interpreter = Interpreter(machine, shell, source)
         node = Simple((), (), (), 1, " ".join(word.text for word in process.argv)[:200])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bot.shell import catalogue, commands, programs
 from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
+from bot.shell.lookup import Hidden, mounted_program
 from bot.shell.machine import Call
 from bot.shell.settings import OPTION_LETTERS
 from bot.shell.state import Feed, Shell, Status, variables_of
@@ -96,7 +97,7 @@ def nested(
     _, text, source = found
     if replace:
         return _child(on, setup, text, source, argv[at:], env)
-    if not on.machine.closed and not may_start_engine(text, setup.posix):
+    if not on.machine.closed and not may_start_engine(on, text, setup.posix):
         return programs.assumed_step(on, argv, node)
     return _as_step(on, setup, text, source, argv[at:], env, argv, node)
 
@@ -189,7 +190,7 @@ def script_file(
     return programs.start(on, [*prefix, target, *argv[1:]], env, node, replace=replace, depth=depth + 1)
 
 
-def may_start_engine(text: str, posix: bool) -> bool:
+def may_start_engine(on: Interpreter, text: str, posix: bool) -> bool:
     """Whether a script has a command that could start an engine, so that it has to be followed."""
     script = parse(text, posix=posix)
     if script.failure is not None:
@@ -202,6 +203,8 @@ def may_start_engine(text: str, posix: bool) -> bool:
         if name is None:
             return True
         base = posixpath.basename(name)
+        if on.machine.read(on.path(name)) is not None or _is_mounted(on, name):
+            return True
         if base in catalogue.ENGINES or base in ("exec", "eval", "source", ".", "exit") or base in catalogue.SHELLS:
             return True
         if catalogue.PYTHON.match(base) and re.search(r"-m\s+[\"']?(?:vllm|sglang)|\$", command.text):
@@ -209,3 +212,10 @@ def may_start_engine(text: str, posix: bool) -> bool:
         if base in ("env", "nohup", "numactl", "stdbuf", "taskset", "nice", "timeout", "setsid", "gosu", "tini"):
             return True
     return False
+
+
+def _is_mounted(on: Interpreter, name: str) -> bool:
+    try:
+        return mounted_program(on, name, programs.environment(on, {})) is not None
+    except Hidden:
+        return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from posixpath import join, normpath
 
 from bot.provenance import Position
 from bot.shell.syntax import Function
@@ -11,6 +12,9 @@ from bot.shell.values import EMPTY, Origin, Source, Symbol, Value, concatenate
 
 MAX_OUTPUT = 1 << 20
 """Characters that one variable, file or pipe may hold: doubling a string in a loop ends here."""
+
+UNKNOWN_DIRECTORY = "."
+"""The image's working directory. Paths below or beside it stay relative: they are no path that is known otherwise."""
 
 Status = int | Symbol
 """An exit status; a symbol where only the running container would know it."""
@@ -197,13 +201,24 @@ def variables_of(
         else:
             variables[name] = Variable(value, exported=True)
     variables["IFS"] = Variable(Value(" \t\n"))
-    variables["PWD"] = Variable(Value(directory), exported=True)
+    variables["PWD"] = Variable(directory_value(directory), exported=True)
     return variables
+
+
+def directory_value(directory: str, origin: tuple[Origin, ...] = ()) -> Value:
+    """A directory as `$PWD` tells it."""
+    if directory.startswith("/"):
+        return Value(directory, origin)
+    start = Value(None, origin, (Symbol("PWD"),))
+    if directory == UNKNOWN_DIRECTORY:
+        return start
+    step = Symbol(f"PWD/{directory}", False, start, lambda base: normpath(join(base, directory)))
+    return Value(None, origin, (step,))
 
 
 @dataclass(slots=True)
 class Shell:
-    """A shell process. A subshell works on a copy."""
+    """A shell process. A subshell works on a copy. `left` is the directory that `cd` came from."""
 
     variables: dict[str, Variable]
     positional: list[Value]
@@ -214,6 +229,7 @@ class Shell:
     switches: set[str] = field(default_factory=set)
     traps: dict[str, str] = field(default_factory=dict)
     directory: str = "/"
+    left: str | None = None
     status: Status = 0
     frames: list[Frame] = field(default_factory=list)
     pipe_status: list[Status] = field(default_factory=lambda: [0])
@@ -236,6 +252,7 @@ class Shell:
             set(self.switches),
             {},
             self.directory,
+            self.left,
             self.status,
             [Frame(one.name, one.source, one.line, dict(one.saved), one.function) for one in self.frames],
             list(self.pipe_status),

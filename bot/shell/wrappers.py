@@ -27,39 +27,40 @@ class Wrapper:
     operands: int = 0
 
 
-def _options(text: str) -> frozenset[str]:
+def options(text: str) -> frozenset[str]:
+    """A set of options, written one after the other."""
     return frozenset(text.split())
 
 
 WRAPPERS = {
     "numactl": Wrapper(
-        _options(
+        options(
             "-i --interleave -m --membind -N --cpunodebind -C --physcpubind -p --preferred -w --weighted-interleave "
             "-L --length -o --offset -f --file -S --shm -I --shmid -P --preferred-many"
         )
     ),
     "nohup": Wrapper(),
     "setsid": Wrapper(),
-    "tini": Wrapper(_options("-p")),
-    "dumb-init": Wrapper(_options("-r --rewrite")),
+    "tini": Wrapper(options("-p")),
+    "dumb-init": Wrapper(options("-r --rewrite")),
     "catatonit": Wrapper(),
-    "stdbuf": Wrapper(_options("-i --input -o --output -e --error")),
-    "nice": Wrapper(_options("-n --adjustment")),
-    "ionice": Wrapper(_options("-c --class -n --classdata -p --pid")),
-    "chrt": Wrapper(_options("-T --sched-runtime -P --sched-period -D --sched-deadline"), operands=1),
+    "stdbuf": Wrapper(options("-i --input -o --output -e --error")),
+    "nice": Wrapper(options("-n --adjustment")),
+    "ionice": Wrapper(options("-c --class -n --classdata -p --pid")),
+    "chrt": Wrapper(options("-T --sched-runtime -P --sched-period -D --sched-deadline"), operands=1),
     "taskset": Wrapper(frozenset(), operands=1),
-    "timeout": Wrapper(_options("-k --kill-after -s --signal"), operands=1),
+    "timeout": Wrapper(options("-k --kill-after -s --signal"), operands=1),
     "gosu": Wrapper(frozenset(), operands=1),
     "su-exec": Wrapper(frozenset(), operands=1),
     "unbuffer": Wrapper(),
     "prlimit": Wrapper(),
-    "setpriv": Wrapper(_options("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set")),
-    "sudo": Wrapper(_options("-u --user -g --group")),
+    "setpriv": Wrapper(options("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set")),
+    "sudo": Wrapper(options("-u --user -g --group")),
     "ld.so": Wrapper(),
     "nsys": Wrapper(operands=1),
     "catchsegv": Wrapper(),
     "pasta": Wrapper(),
-    "opentelemetry-instrument": Wrapper(_options("--traces_exporter --metrics_exporter --service_name")),
+    "opentelemetry-instrument": Wrapper(options("--traces_exporter --metrics_exporter --service_name")),
     "ddtrace-run": Wrapper(),
     "jemalloc.sh": Wrapper(),
 }
@@ -148,8 +149,9 @@ def _env(on: Interpreter, argv: list[Value], env: Environment, node: Simple) -> 
             env.pop(text.removeprefix("--unset="), None)
         elif text.startswith("-u") and len(text) > 2:
             env.pop(text[2:], None)
-        elif text in ("-C", "--chdir"):
-            at += 1
+        elif text in ("-C", "--chdir") or text.startswith("--chdir="):
+            at += text in ("-C", "--chdir")
+            _change_directory(on, argv[at] if at < len(argv) else Value(""), node)
         elif text in ("-S", "--split-string") or text.startswith(("-S", "--split-string=")):
             split, taken = _split_string(on, argv, at, text, node)
             argv[at : at + taken] = split
@@ -174,6 +176,14 @@ def _env(on: Interpreter, argv: list[Value], env: Environment, node: Simple) -> 
             break
         at += 1
     return (argv[at:], env) if at < len(argv) else None
+
+
+def _change_directory(on: Interpreter, argument: Value, node: Simple) -> None:
+    """`env -C DIRECTORY`: whoever starts the program puts the shell's own directory back."""
+    text = on.way.resolve(argument).text
+    if text is None:
+        raise on.refusal(f"env -C to a directory that is not known: {argument.template()}", node.line)
+    on.shell.directory = on.path(text.removeprefix("--chdir="))
 
 
 def _put(env: Environment, argument: Value) -> None:

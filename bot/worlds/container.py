@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from bot.compose import Mount, Service
@@ -62,6 +62,10 @@ class MountedFiles:
             return False
         return None
 
+    def targets(self) -> Iterable[str]:
+        """The container path of every mount."""
+        return (mount.target for mount in self.mounts)
+
     def _mount(self, path: str) -> Mount | None:
         """The mount that shows a path, if it shows the repository."""
         best = max((m for m in self.mounts if _covers(m.target, path)), key=lambda m: len(m.target), default=None)
@@ -101,7 +105,7 @@ def start(service: Service, image_entrypoint: ImageEntrypoint) -> Start:
     Setting `entrypoint` in a compose also clears the image's command; setting neither leaves both to the image.
     """
     environment = {name: value for name, value in service.environment.items() if value is not None}
-    directory = str(service.config.get("working_dir") or "/")
+    directory = str(service.config.get("working_dir") or "")
     if service.entrypoint:
         return Start(Process((*service.entrypoint, *(service.command or ())), environment, directory))
     image = service.image.text if service.image else ""
