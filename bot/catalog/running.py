@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from bot.shell.catalogue import PYTHON, SHELLS
-from bot.shell.wrappers import WRAPPERS, options
+from bot.shell.wrappers import WRAPPERS, names
 
 _INTERPRETERS = frozenset({"perl", "node", "ruby"})
 _SOURCES = frozenset({"source", "."})
 _PYTHON_OPTIONS = frozenset({"-W", "-X", "--check-hash-based-pycs"})
-_PATCH_OPTIONS = options(
+_PATCH_OPTIONS = names(
     "-d --directory -p --strip -F --fuzz -o --output -r --reject-file -D --ifdef -B --prefix -b --suffix -z -V -Y "
     "--version-control -g --get"
 )
-_APPLY_OPTIONS = options("--exclude --include --directory --whitespace -p -C --build-fake-ancestor")
-_PACKAGE_OPTIONS = options(
+_APPLY_OPTIONS = names("--exclude --include --directory --whitespace -p -C --build-fake-ancestor")
+_PACKAGE_OPTIONS = names(
     "-r --requirement -c --constraint -t --target -i --index-url --extra-index-url -f --find-links --prefix --root "
     "--python -p --cache-dir --src --log --no-binary --only-binary --platform --overrides"
 )

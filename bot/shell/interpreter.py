@@ -6,7 +6,7 @@ Nothing is executed. What the interpreter cannot know becomes a symbol, and a br
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from posixpath import join, normpath
 
 from bot.provenance import Position
@@ -251,9 +251,11 @@ class Interpreter:
 
     # --- running ----------------------------------------------------------------------------------------------
 
-    def main(self, script: Script) -> Status:
-        """Runs a script as the whole of this shell, and gives its exit status."""
+    def main(self, script: Script, before: Callable[[Interpreter], None] | None = None) -> Status:
+        """Runs a script as the whole of this shell, and gives its exit status. `before` runs ahead of it."""
         try:
+            if before is not None:
+                before(self)
             self.run_script(script)
             self.machine.ended = None
             return self.run_exit_trap()

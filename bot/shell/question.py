@@ -57,7 +57,7 @@ class _Question:
         self.argv = [_value(word) for word in process.argv]
         environment = {name: _value(word) for name, word in process.environment.items()}
         self.directory = process.directory or fixed.get("PWD") or UNKNOWN_DIRECTORY
-        self.variables = variables_of(environment, self.directory)
+        self.variables = variables_of(environment)
         self.stops: dict[tuple[tuple[bool, ...], int], bool | None] = {}
 
     def answer(self) -> Run:

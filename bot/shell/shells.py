@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.shell import catalogue, commands, programs
+from bot.shell import catalogue, commands, programs, startup
 from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
 from bot.shell.lookup import Hidden, mounted_program
 from bot.shell.machine import Call
 from bot.shell.settings import OPTION_LETTERS
-from bot.shell.state import Feed, Shell, Status, variables_of
+from bot.shell.state import Feed, Shell, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Value
 
@@ -129,16 +129,20 @@ def _child(
     from bot.shell.interpreter import Interpreter
 
     commands.deeper(on)
-    shell = Shell(variables_of(env, on.shell.directory, on.shell.variables), arguments[1:], arguments[0], setup.posix)
+    variables = startup.variables_at_start(env, on.shell.directory, setup.posix, on.shell.variables)
+    shell = Shell(variables, arguments[1:], arguments[0], setup.posix)
     shell.options, shell.switches, shell.directory = set(setup.options), set(setup.switches), on.shell.directory
     shell.command_string = setup.command
     for function, definition in on.shell.functions.items():
         if f"BASH_FUNC_{function}%%" in on.shell.variables:
             shell.functions[function] = definition
+    if not setup.posix:
+        startup.obey(on, shell, env)
     inner = Interpreter(on.machine, shell, source)
     inner.io, inner.guards, inner.naming = dict(on.io), on.guards, on.naming
     try:
-        return inner.main(parse(text, posix=setup.posix))
+        reads = "BASH_ENV" in env and not setup.posix and "p" not in setup.options
+        return inner.main(parse(text, posix=setup.posix), startup.read_startup_file if reads else None)
     finally:
         on.machine.depth -= 1
 

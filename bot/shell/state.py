@@ -185,10 +185,8 @@ class Frame:
     function: bool = True
 
 
-def variables_of(
-    environment: Mapping[str, Value], directory: str, known: Mapping[str, Variable] | None = None
-) -> dict[str, Variable]:
-    """The variables with which a shell starts. It never takes IFS from the environment.
+def variables_of(environment: Mapping[str, Value], known: Mapping[str, Variable] | None = None) -> dict[str, Variable]:
+    """The variables of an environment.
 
     `known` may hold such variables already; plain ones are shared, since nobody changes them in place.
     """
@@ -200,8 +198,6 @@ def variables_of(
             variables[name] = same
         else:
             variables[name] = Variable(value, exported=True)
-    variables["IFS"] = Variable(Value(" \t\n"))
-    variables["PWD"] = Variable(directory_value(directory), exported=True)
     return variables
 
 

@@ -27,40 +27,40 @@ class Wrapper:
     operands: int = 0
 
 
-def options(text: str) -> frozenset[str]:
-    """A set of options, written one after the other."""
+def names(text: str) -> frozenset[str]:
+    """A set of names or options, written one after the other."""
     return frozenset(text.split())
 
 
 WRAPPERS = {
     "numactl": Wrapper(
-        options(
+        names(
             "-i --interleave -m --membind -N --cpunodebind -C --physcpubind -p --preferred -w --weighted-interleave "
             "-L --length -o --offset -f --file -S --shm -I --shmid -P --preferred-many"
         )
     ),
     "nohup": Wrapper(),
     "setsid": Wrapper(),
-    "tini": Wrapper(options("-p")),
-    "dumb-init": Wrapper(options("-r --rewrite")),
+    "tini": Wrapper(names("-p")),
+    "dumb-init": Wrapper(names("-r --rewrite")),
     "catatonit": Wrapper(),
-    "stdbuf": Wrapper(options("-i --input -o --output -e --error")),
-    "nice": Wrapper(options("-n --adjustment")),
-    "ionice": Wrapper(options("-c --class -n --classdata -p --pid")),
-    "chrt": Wrapper(options("-T --sched-runtime -P --sched-period -D --sched-deadline"), operands=1),
+    "stdbuf": Wrapper(names("-i --input -o --output -e --error")),
+    "nice": Wrapper(names("-n --adjustment")),
+    "ionice": Wrapper(names("-c --class -n --classdata -p --pid")),
+    "chrt": Wrapper(names("-T --sched-runtime -P --sched-period -D --sched-deadline"), operands=1),
     "taskset": Wrapper(frozenset(), operands=1),
-    "timeout": Wrapper(options("-k --kill-after -s --signal"), operands=1),
+    "timeout": Wrapper(names("-k --kill-after -s --signal"), operands=1),
     "gosu": Wrapper(frozenset(), operands=1),
     "su-exec": Wrapper(frozenset(), operands=1),
     "unbuffer": Wrapper(),
     "prlimit": Wrapper(),
-    "setpriv": Wrapper(options("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set")),
-    "sudo": Wrapper(options("-u --user -g --group")),
+    "setpriv": Wrapper(names("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set")),
+    "sudo": Wrapper(names("-u --user -g --group")),
     "ld.so": Wrapper(),
     "nsys": Wrapper(operands=1),
     "catchsegv": Wrapper(),
     "pasta": Wrapper(),
-    "opentelemetry-instrument": Wrapper(options("--traces_exporter --metrics_exporter --service_name")),
+    "opentelemetry-instrument": Wrapper(names("--traces_exporter --metrics_exporter --service_name")),
     "ddtrace-run": Wrapper(),
     "jemalloc.sh": Wrapper(),
 }
