@@ -186,8 +186,7 @@ def _look_up(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
             continue
         known = programs.program_exists(on, name)
         if known is None:
-            question = on.way.symbol(f"{name} is installed")
-            known = on.way.is_one_of(question, ("yes",))
+            known = programs.is_installed(on, name)
         if known:
             if name.startswith("/"):
                 commands.output(on, Value(name + "\n", on.here(node.line)))
@@ -229,7 +228,7 @@ def _kind(on: Interpreter, name: str) -> str:
         return "builtin"
     known = programs.program_exists(on, name)
     if known is None:
-        known = on.way.is_one_of(on.way.symbol(f"{name} is installed"), ("yes",))
+        known = programs.is_installed(on, name)
     return "file" if known else ""
 
 

@@ -10,6 +10,7 @@ from bot.shell import arithmetic, commands
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import UnknownNumber
 from bot.shell.machine import DIRECTORIES
+from bot.shell.naming import question
 from bot.shell.numbers import whole
 from bot.shell.patterns import (
     BadPattern,
@@ -164,12 +165,14 @@ def unknown_arithmetic(on: Interpreter, text: str, unknown: UnknownNumber) -> St
 def file_test(on: Interpreter, letter: str, value: Value) -> bool:
     """A unary test of a file."""
     value = on.way.resolve(value)
-    question = f"-{letter} {value.template()}"
+    asked = f"-{letter} {value.template()}"
     if value.text is not None:
         known = _known_file_test(on, letter, value.text)
         if known is not None:
             return known
-    return on.way.is_one_of(on.way.symbol(question), ("yes",))
+    changed = value.text is not None and on.path(value.text) in on.machine.disturbed
+    told = question(on, asked, (on.machine.waited, changed), asked)
+    return on.way.is_one_of(on.way.symbol(told), ("yes",))
 
 
 def _known_file_test(on: Interpreter, letter: str, name: str) -> bool | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bot.shell import commands, conditions, redirects
-from bot.shell.facts import names_set
+from bot.shell.naming import Naming, forget, question, shortened
 from bot.shell.patterns import is_literal, unquote
 from bot.shell.state import (
     Feed,
@@ -50,9 +50,11 @@ def _pipeline(on: Interpreter, node: Pipeline) -> Status:
     statuses: list[Status] = []
     feed = on.io.get(0)
     naming = on.naming
-    on.naming = on.naming or node.text
+    pipefail = "pipefail" in on.shell.options
+    whole = on.naming or Naming(node.text, node)
     for index, stage in enumerate(node.stages):
         last = index == len(node.stages) - 1
+        on.naming = whole if last and not pipefail else None
         io = dict(on.io)
         if feed is not None:
             io[0] = feed
@@ -66,15 +68,19 @@ def _pipeline(on: Interpreter, node: Pipeline) -> Status:
             feed = Feed(sink.content())
     on.naming = naming
     on.shell.pipe_status = statuses
-    status = _last_failure(on, statuses) if "pipefail" in on.shell.options else statuses[-1]
+    status = _last_failure(on, statuses, whole) if pipefail else statuses[-1]
     if node.negated:
         return int(on.truth(status))
     return on.check(status)
 
 
-def _last_failure(on: Interpreter, statuses: list[Status]) -> Status:
-    """The status of a pipeline under `pipefail`. It is asked which stage failed only where several may have."""
+def _last_failure(on: Interpreter, statuses: list[Status], naming: Naming) -> Status:
+    """The status of a pipeline under `pipefail`. It is asked which stage failed only where one certainly has."""
     failed = [one for one in statuses if one != 0]
+    open_ones = [one for one in failed if isinstance(one, Symbol)]
+    if len(open_ones) == len(failed) > 1:
+        name = question(on, shortened(naming.text), (naming.key, "pipefail"), naming.text)
+        return Symbol(name, hopeful=all(one.hopeful for one in open_ones))
     for status in reversed(failed[1:]):
         if isinstance(status, int) or not on.truth(status):
             return status
@@ -201,6 +207,11 @@ def _case_matches(on: Interpreter, subject: Value, patterns: tuple[Word, ...]) -
     return False
 
 
+def _in_loop(on: Interpreter, node: Any, run: Callable[[Interpreter, Any], Status]) -> Status:
+    with on.machine.loop(node):
+        return run(on, node)
+
+
 def _for(on: Interpreter, node: For) -> Status:
     if node.select:
         raise on.refusal("select asks a person", node.line)
@@ -269,7 +280,7 @@ def _while(on: Interpreter, node: While) -> Status:
                 if not isinstance(result, int) and on.way.known(result) is None:
                     # Waiting for something outside: it is assumed to come, and the body not to matter.
                     on.machine.note(on, "the loop is assumed to end at once", node.line)
-                    _forget(on, node)
+                    forget(on, node.body)
                     break
                 if on.truth(result) == until:
                     break
@@ -281,17 +292,6 @@ def _while(on: Interpreter, node: While) -> Status:
     finally:
         on.loops -= 1
     return status
-
-
-def _forget(on: Interpreter, node: While) -> None:
-    """After a loop that was not followed nobody knows what its body set."""
-    for name in sorted(names_set(node.body)):
-        symbol = Symbol(f"{name} after the loop")
-        variable = on.own(name)
-        if variable.items is None:
-            variable.value = Value(None, on.here(node.line), (symbol,))
-        else:
-            variable.items = {0: Value(None, on.here(node.line), (symbol,), (), True)}
 
 
 def _group(on: Interpreter, node: Group) -> Status:
@@ -345,9 +345,9 @@ EXECUTE: dict[type, Callable[[Interpreter, Any], Status]] = {
     AndOr: _and_or,
     Sequence: lambda on, node: on.sequence(node),
     If: _if,
-    For: _for,
-    ArithmeticFor: _arithmetic_for,
-    While: _while,
+    For: lambda on, node: _in_loop(on, node, _for),
+    ArithmeticFor: lambda on, node: _in_loop(on, node, _arithmetic_for),
+    While: lambda on, node: _in_loop(on, node, _while),
     Case: _case,
     Group: _group,
     Subshell: _subshell,

@@ -17,6 +17,7 @@ from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
 from bot.shell.machine import Machine
 from bot.shell.model import Unresolved
+from bot.shell.naming import Naming
 from bot.shell.patterns import UnsupportedPattern
 from bot.shell.reader import UNFOLLOWED
 from bot.shell.state import (
@@ -67,7 +68,7 @@ class Interpreter:
         self.io: dict[int, Stream] = {0: Feed(EMPTY), 1: Sink(keep=False), 2: Sink(keep=False)}
         self.expand = Expander(self)
         self.substitution_status: Status | None = None
-        self.naming = ""
+        self.naming: Naming | None = None
         self.condition_depth = 0
 
     # --- small services ---------------------------------------------------------------------------------------
@@ -317,7 +318,9 @@ class Interpreter:
 
     def check(self, status: Status) -> Status:
         """What `set -e` and an ERR trap do about a failed command."""
-        if status == 0 or self.guarded or not isinstance(status, int):
+        if status == 0 or self.guarded or not ("e" in self.shell.options or "ERR" in self.shell.traps):
+            return status
+        if isinstance(status, Symbol) and (status.hopeful or self.truth(status)):
             return status
         if "ERR" in self.shell.traps and (not self.shell.frames or "E" in self.shell.options):
             self.shell.status = status

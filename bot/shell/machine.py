@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -11,6 +12,7 @@ from bot.provenance import Position
 from bot.shell.model import ContainerFiles, SourceFile, Unresolved
 from bot.shell.patterns import compiled, unquote
 from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink
+from bot.shell.syntax import Node
 from bot.shell.values import Source, Value
 from bot.shell.way import Way
 
@@ -103,6 +105,16 @@ class MountedOver(Protocol):
         """The container path of every mount, whether its content is known or not."""
 
 
+class LoopRun:
+    """One run of a loop, and what was asked in it."""
+
+    __slots__ = ("asked", "node")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.asked: set[Hashable] = set()
+
+
 class Answers:
     """What the container's files answer, asked once for all ways of a question."""
 
@@ -157,6 +169,9 @@ class Machine:
     opaque: bool = False
     ended: Unresolved | None = None
     sleeps: dict[tuple[int, int], int] = field(default_factory=dict)
+    waited: int = 0
+    asked: dict[str, dict[Hashable, int]] = field(default_factory=dict)
+    loops: list[LoopRun] = field(default_factory=list)
     pipes: int = 0
     depth: int = 0
 
@@ -185,6 +200,7 @@ class Machine:
 
     def sleep(self, on: Interpreter) -> None:
         """Counts a `sleep`. Raises `NeverEnds`."""
+        self.waited += 1
         key = (id(on.source), on.line)
         self.sleeps[key] = self.sleeps.get(key, 0) + 1
         if self.sleeps[key] > _MAX_SLEEPS and not self.closed:
@@ -196,6 +212,15 @@ class Machine:
         path = f"/dev/fd/{64 - self.pipes}"
         self.overlay[path] = sink
         return path
+
+    @contextmanager
+    def loop(self, node: Node) -> Iterator[None]:
+        """The time of a loop."""
+        self.loops.append(LoopRun(node))
+        try:
+            yield
+        finally:
+            self.loops.pop()
 
     # --- files ------------------------------------------------------------------------------------------------
 

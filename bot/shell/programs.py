@@ -9,7 +9,7 @@ from bot.shell import catalogue, shells, tools
 from bot.shell.lookup import Hidden, mounted_program
 from bot.shell.machine import Call, Done
 from bot.shell.model import SourceFile
-from bot.shell.naming import output_of, status_of
+from bot.shell.naming import output_of, question, status_of
 from bot.shell.state import Exit, Feed, Sink, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Value
@@ -136,7 +136,8 @@ def _engine(on: Interpreter, argv: list[Value], env: Environment) -> Status:
     on.machine.calls.append(Call(tuple(argv), env, True, len(on.machine.steps)))
     stream = on.io.get(1)
     if isinstance(stream, Sink) and stream.keep:
-        stream.write(Value(None, on.here(on.line), (output_of(argv[0].text or ""),)))
+        node = Simple((), (), (), on.line, argv[0].text or "")
+        stream.write(Value(None, on.here(on.line), (output_of(on, node, argv),)))
     return 0
 
 
@@ -203,16 +204,16 @@ def other(on: Interpreter, base: str, argv: list[Value], node: Simple) -> Status
     """A program of which only assumptions can be made."""
     stream = on.io.get(1)
     captured = isinstance(stream, Sink) and stream.keep
-    if isinstance(stream, Sink) and not (on.machine.closed and base in _SILENT):
-        stream.write(Value(None, on.here(on.line), (output_of(node.text),)))
+    if isinstance(stream, Sink) and captured and not (on.machine.closed and base in _SILENT):
+        stream.write(Value(None, on.here(on.line), (output_of(on, node, argv),)))
     tools.forget_changed(on, base, _operands(base, argv))
     if _is_step(base, argv):
         return assumed_step(on, argv, node)
-    if (on.condition_depth or captured) and base not in _ONLY_PREPARES:
-        return status_of(on, node)
-    if base not in catalogue.PREPARATION and base not in catalogue.QUERIES:
+    if base in _ONLY_PREPARES:
+        return 0
+    if base not in catalogue.PREPARATION and base not in catalogue.QUERIES and not (on.condition_depth or captured):
         on.machine.note(on, f"{base} is assumed to exist and to succeed", node.line)
-    return 0
+    return status_of(on, node, argv, hopeful=base not in catalogue.ANSWERS)
 
 
 def _operands(base: str, argv: list[Value]) -> list[Value]:
@@ -250,7 +251,7 @@ def assumed_step(on: Interpreter, argv: list[Value], node: Simple) -> Status:
     index = record_step(on, argv, node)
     stream = on.io.get(1)
     if isinstance(stream, Sink) and stream.keep and not stream.values:
-        stream.write(Value(None, on.here(on.line), (output_of(node.text),)))
+        stream.write(Value(None, on.here(on.line), (output_of(on, node, argv),)))
     return 1 if on.machine.failing == index else 0
 
 
@@ -268,3 +269,10 @@ def program_exists(on: Interpreter, name: str) -> bool | None:
     if base in catalogue.EVERYWHERE:
         return True
     return None
+
+
+def is_installed(on: Interpreter, name: str) -> bool:
+    """Asks whether there is a program of which only the container knows; installers may bring it."""
+    text = f"{name} is installed"
+    told = question(on, text, len(on.machine.steps), (text, len(on.machine.steps)))
+    return on.way.is_one_of(on.way.symbol(told), ("yes",))

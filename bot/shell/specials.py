@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.shell.naming import question
 from bot.shell.numbers import MAX_DIGITS
 from bot.shell.state import Frame, Status, Variable
 from bot.shell.values import Value
@@ -44,6 +45,9 @@ _SYMBOLS = frozenset(
         "TERM",
     ]
 )
+_CHANGING = frozenset({"RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "BASH_COMMAND"})
+"""Those that are another value each time."""
+
 _POSIX_SYMBOLS = frozenset({"PPID", "SHLVL"})
 _DASH_UNSET = frozenset({"OPTERR", "BASH_VERSION", "OSTYPE"})
 _ORDER = "abefhkmnptuvxBCEHPT"
@@ -87,6 +91,8 @@ def value(on: Interpreter, name: str) -> Value | None:
     if name in ("FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "BASH_VERSINFO", "PIPESTATUS"):
         variable = array(on, name)
         return variable.scalar() if variable is not None else None
+    if name in _CHANGING and not shell.posix and name not in on.way.fixed:
+        return on.way.symbol(question(on, name, None, name), on.here(on.line))
     if name in _SYMBOLS and (not shell.posix or name in _POSIX_SYMBOLS):
         return on.way.symbol(name, on.here(on.line))
     if name in ALWAYS_SET:

@@ -66,13 +66,15 @@ class Symbol:
     """A value that only the running container has.
 
     A symbol that is computed from another one (`${X,,}`) says how: once `base` is known, so is the symbol.
-    `output` marks what a program printed.
+    `output` marks what a program printed, `hopeful` the status of a program that is taken to succeed where
+    its failure would end the script.
     """
 
     name: str
     output: bool = False
     base: Value | None = None
     derive: Callable[[str], str] | None = None
+    hopeful: bool = False
 
 
 class Value:
