@@ -10,10 +10,11 @@ from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, 
 from bot.compose import Documents, Project
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
 from bot.provenance import Position, Word
+from bot.resolution.assumptions import agree, honest, shaken
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.resolution.search import explore
-from bot.shell import Outcome, Unresolved, is_inference_server
+from bot.shell import NOT_SET_BY, Outcome, Run, Unresolved, is_inference_server
 from bot.tree import Tree
 from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
@@ -70,11 +71,11 @@ def resolve_service(
     )
     path = files[0]
     header = repository.header(path, deployment.text(path))
-    reader = _Reader(repository, path, header)
     default = deployment.realise(inside=inside)
     if ours := toggles(deployment, default):
         deployment = replace(deployment, unset=ours)
         default = deployment.realise(inside=inside)
+    reader = _Reader(repository, path, header, deployment)
     worlds = reader.worlds(default)
     seen = survey(deployment, default)
     if interplay is not None and any(is_inference_server(world.kind) for world in worlds):
@@ -88,8 +89,9 @@ def resolve_service(
 class _Reader:
     """Turns realisations of one service into engine worlds; equal launches are resolved once."""
 
-    def __init__(self, repository: Repository, path: str, header: Header) -> None:
+    def __init__(self, repository: Repository, path: str, header: Header, deployment: Deployment) -> None:
         self.sm = hardware_for(repository.catalog, header, path)
+        self._deployment = deployment
         self._catalog = repository.catalog
         self._path = path
         self._engines: dict[tuple[object, ...], Engine] = {}
@@ -99,23 +101,39 @@ class _Reader:
         """One for each way through the script, and one that says why, if some way could not be followed."""
         image = self._pin(realisation)
         outcomes = realisation.run.outcomes if realisation.run is not None else ()
-        worlds = [self._world(realisation, outcome, image) for outcome in outcomes]
+        doubted = self._deployment.without_assumptions(realisation)
+        worlds = [self._world(realisation, outcome, image, doubted) for outcome in outcomes]
         if lost := _reasons(realisation):
             worlds.append(EngineWorld(realisation, None, None, image, None, (), lost))
         return tuple(worlds)
 
-    def _world(self, realisation: Realisation, outcome: Outcome, image: Pin) -> EngineWorld:
+    def _world(self, realisation: Realisation, outcome: Outcome, image: Pin, doubted: Run | None) -> EngineWorld:
         kind, argv = server(outcome)
         unseen = _unseen(outcome, kind)
         if unseen is not None:
             outcome = replace(outcome, exit=None)
-        engine = self._engine(argv, outcome.environment, image, self.sm) if kind == "vllm" else None
+        engine = self._assumed(outcome, doubted, image, self.sm) if kind == "vllm" else None
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
-        on_card = {card: self._engine(argv, outcome.environment, image, (card,)) for card in cards}
+        on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,)))}
         service = realisation.service
         patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
         notes = (*([unseen] if unseen else ()), *outcome.notes, *_assumed_empty(realisation))
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
+
+    def _assumed(self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...]) -> Engine | None:
+        """The engine of a way. What is another one when a sourced script sets more than is assumed is not certain."""
+        engine = self._of(outcome, image, sm)
+        if engine is None or doubted is None:
+            return engine
+        texts = [note.reason for note in outcome.notes if NOT_SET_BY in note.reason]
+        if not texts:
+            return engine
+        others = [self._of(other, image, sm) for other in doubted.outcomes if agree(outcome, other)]
+        return shaken(engine, [*others, *(None for _ in doubted.unresolved)], texts)
+
+    def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...]) -> Engine | None:
+        kind, argv = server(outcome)
+        return self._engine(argv, outcome.environment, image, sm) if kind == "vllm" else None
 
     def _engine(
         self, argv: tuple[Word, ...], environment: Mapping[str, Word], image: Pin, sm: tuple[int, ...]
@@ -128,7 +146,7 @@ class _Reader:
         )
         if key not in self._engines:
             launch = Launch(argv, environment, image, self._model(argv), sm)
-            self._engines[key] = resolve(launch)
+            self._engines[key] = honest(resolve(launch))
         return self._engines[key]
 
     def _model(self, argv: tuple[Word, ...]) -> Model:

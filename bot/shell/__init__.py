@@ -6,6 +6,7 @@ Nothing is ever executed.
 from bot.shell.catalogue import is_inference_server
 from bot.shell.machine import Limits, ListedFiles
 from bot.shell.model import (
+    NOT_SET_BY,
     Comparison,
     ContainerFiles,
     Outcome,
@@ -19,6 +20,7 @@ from bot.shell.model import (
 from bot.shell.question import run
 
 __all__ = [
+    "NOT_SET_BY",
     "Comparison",
     "ContainerFiles",
     "Limits",

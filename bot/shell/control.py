@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bot.provenance import Reason
 from bot.shell import commands, conditions, redirects
+from bot.shell.facts import names_read
 from bot.shell.naming import Naming, forget, question, shortened
 from bot.shell.patterns import is_literal, unquote
 from bot.shell.state import (
@@ -35,7 +37,7 @@ from bot.shell.syntax import (
     While,
     Word,
 )
-from bot.shell.values import EMPTY, Guard, Symbol, Value
+from bot.shell.values import EMPTY, Guard, Symbol, Value, assumptions
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -125,12 +127,13 @@ def _apart(on: Interpreter, node: Node, io: Mapping[int, Stream] | None = None) 
 def _and_or(on: Interpreter, node: AndOr) -> Status:
     guards = on.guards
     last = len(node.rest) - 1
+    assumed = _assumed(on, names_read(node)) if on.machine.opaque else ()
     status = on.condition(node.first)
     try:
         for index, (operator, command) in enumerate(node.rest):
             if on.truth(status) != (operator == "&&"):
                 continue
-            on.guards = (*guards, Guard(on.source, node.line))
+            on.guards = (*guards, Guard(on.source, node.line, (), assumed))
             status = on.execute(command) if index == last else on.condition(command)
     finally:
         on.guards = guards
@@ -141,8 +144,8 @@ def _if(on: Interpreter, node: If) -> Status:
     outer = guards = on.guards
     try:
         for index, (condition, body) in enumerate(node.clauses):
-            held = _held(on, node.reads[index])
-            decided = Guard(on.source, node.lines[index], held)
+            names = node.reads[index]
+            decided = Guard(on.source, node.lines[index], _held(on, names), _assumed(on, names))
             if on.truth(on.condition(condition)):
                 on.guards = (*guards, decided)
                 return on.sequence(body)
@@ -153,6 +156,18 @@ def _if(on: Interpreter, node: If) -> Status:
         return 0
     finally:
         on.guards = outer
+
+
+def _assumed(on: Interpreter, names: Iterable[str]) -> tuple[Reason, ...]:
+    """The assumptions on which the values of these variables rest."""
+    if not on.machine.opaque:
+        return ()
+    found: dict[Reason, None] = {}
+    for name in names:
+        variable = on.shell.variables.get(name)
+        for value in variable.elements() if variable is not None else ():
+            found.update(dict.fromkeys(assumptions(value.origin)))
+    return tuple(found)
 
 
 def _held(on: Interpreter, names: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
@@ -175,7 +190,7 @@ def _case(on: Interpreter, node: Case) -> Status:
         for item in node.items:
             if not falls and not _case_matches(on, subject, item.patterns):
                 continue
-            on.guards = (*guards, Guard(on.source, node.line, _held(on, node.reads)))
+            on.guards = (*guards, Guard(on.source, node.line, _held(on, node.reads), _assumed(on, node.reads)))
             if item.line != node.line:
                 on.guards = (*on.guards, (on.source, item.line))
             status = on.sequence(item.body) if item.body is not None else 0

@@ -83,8 +83,9 @@ class Interpreter:
 
     def fatal(self, why: str) -> Exit:
         """The end of a shell that asks for a variable which is not set: `${X:?}`, or `set -u`."""
-        status = 2 if self.shell.posix else 127 if self.shell.command_string else 1
-        return Exit(status, why=why, place=self.position())
+        shell = self.shell
+        plain = shell.command_string and not shell.subshell and "e" not in shell.options
+        return Exit(2 if shell.posix else 127 if plain else 1, why=why, place=self.position())
 
     def refusal(self, reason: str, line: int | None = None) -> Refusal:
         """What to raise where the interpreter does not guess."""
@@ -293,6 +294,7 @@ class Interpreter:
     def execute(self, node: Node) -> Status:
         """Runs one command and gives its status, which is `$?` from then on."""
         self.machine.step(self)
+        pipes = self.machine.pipes
         try:
             status = control.EXECUTE[type(node)](self, node)
         except Refusal as refusal:
@@ -302,6 +304,7 @@ class Interpreter:
         except UnsupportedPattern as pattern:
             raise self.refusal(f"a pattern that is not supported: {str(pattern)[:60]}") from pattern
         self.shell.status = status
+        self.machine.pipes = pipes
         return status
 
     def sequence(self, node: Sequence) -> Status:

@@ -166,6 +166,7 @@ class Machine:
     sources: dict[tuple[str, str], Source] = field(default_factory=dict)
     sourced: dict[str, None] = field(default_factory=dict)
     unset: frozenset[str] = frozenset()
+    doubting: bool = False
     opaque: bool = False
     ended: Unresolved | None = None
     sleeps: dict[tuple[int, int], int] = field(default_factory=dict)

@@ -34,7 +34,8 @@ class Process:
     `closed` says that the programs and files named here are all there are: a program that is neither a common tool
     nor given is then "command not found". In a real image a program of any name may exist.
     `directory` is where it starts: empty for the image's WORKDIR, which nobody here knows.
-    `unset` are names that no sourced script is assumed to set, also where its text is not known.
+    `unset` are names that no sourced script is assumed to set, also where its text is not known; with `doubting` such
+    a script may set any name that nothing else sets.
     """
 
     argv: tuple[Word, ...]
@@ -42,6 +43,11 @@ class Process:
     directory: str = "/"
     closed: bool = False
     unset: frozenset[str] = frozenset()
+    doubting: bool = False
+
+
+NOT_SET_BY = "is assumed not to be set by"
+"""Stands in the note of an assumption between the variable and the sourced scripts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from bot.shell import specials
 from bot.shell.fields import Fields
+from bot.shell.model import NOT_SET_BY
 from bot.shell.parameter_lookup import ParameterLookup
 from bot.shell.parts import LocaleDependent
 from bot.shell.patterns import UnsupportedPattern
@@ -229,11 +230,17 @@ class ParameterExpander(ParameterLookup):
         entrypoint offers an option, so the name is taken as unset there, and the assumption is noted.
         """
         on = self.on
-        if not on.machine.opaque or name in on.shell.variables or name in on.way.fixed or not name[:1].isupper():
+        if (
+            not on.machine.opaque
+            or on.machine.doubting
+            or name in on.shell.variables
+            or name in on.way.fixed
+            or not name[:1].isupper()
+        ):
             return False
         if name in specials.ALWAYS_SET or specials.is_own(name):
             return False
-        on.machine.note(on, f"{name} is assumed not to be set by {', '.join(on.machine.sourced)}", on.line)
+        on.machine.note(on, f"{name} {NOT_SET_BY} {', '.join(on.machine.sourced)}", on.line)
         return True
 
     def _stands_for_itself(self, value: Value) -> bool:

@@ -89,6 +89,7 @@ class _Question:
         machine.sources = self.sources
         machine.sourced = self.sourced
         machine.unset = self.process.unset
+        machine.doubting = self.process.doubting
         return machine
 
     def _execute(self, machine: Machine) -> tuple[int | Symbol, Unresolved | None]:

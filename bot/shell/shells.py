@@ -177,6 +177,11 @@ def script_file(
     if on.machine.closed and path not in on.machine.executable:
         return 126
     found = _SHEBANG.match(source.texts[0])
+    if found is not None and source.texts[0].endswith("\r"):
+        if found[2]:
+            raise on.refusal("the first line of a script ends with a carriage return", node.line)
+        # The kernel looks for a program whose name ends so.
+        return 127
     if found is None:
         shell, options = "sh", ""
     else:

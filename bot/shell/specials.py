@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.shell.model import NOT_SET_BY
 from bot.shell.naming import question
 from bot.shell.numbers import MAX_DIGITS
 from bot.shell.state import Frame, Status, Variable
@@ -102,7 +103,7 @@ def value(on: Interpreter, name: str) -> Value | None:
     if name in on.way.fixed:
         return on.way.symbol(name, on.here(on.line))
     if on.machine.opaque and name in on.machine.unset:
-        on.machine.note(on, f"{name} is assumed not to be set by {', '.join(on.machine.sourced)}")
+        on.machine.note(on, f"{name} {NOT_SET_BY} {', '.join(on.machine.sourced)}")
         return None
     if on.machine.opaque and (name[0].isalpha() or name[0] == "_"):
         return on.way.symbol(name, on.here(on.line))

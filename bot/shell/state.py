@@ -235,6 +235,7 @@ class Shell:
     command_string: bool = False
     inherited_names: frozenset[str] = frozenset()
     getopts_at: int = 1
+    subshell: bool = False
 
     def copy(self) -> Shell:
         """The state of a subshell."""
@@ -258,6 +259,7 @@ class Shell:
             self.command_string,
             self.inherited_names,
             self.getopts_at,
+            True,
         )
 
     def assign(self, name: str, value: Value) -> None:

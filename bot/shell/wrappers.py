@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.shell.grammar import Reader
 from bot.shell.syntax import Simple
-from bot.shell.values import Value
+from bot.shell.values import Symbol, Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -102,7 +102,24 @@ def unwrap(
         if text in wrapper.valued:
             at += 1
     at += operands
-    return (argv[at:], env) if at < len(argv) else None
+    if at >= len(argv):
+        return None
+    return argv[at:], (_buffered(argv[1:at], env) if base == "stdbuf" else env)
+
+
+def _buffered(options: list[Value], env: Environment) -> Environment:
+    """What `stdbuf -oL` puts into the environment of its program."""
+    added = dict(env)
+    texts = iter(one.text or "" for one in options)
+    for text in texts:
+        found = re.fullmatch(r"(?:-([ioe])|--(input|output|error)=?)(.*)", text)
+        if found is not None:
+            mode = found[3] or next(texts, "")
+            added[f"_STDBUF_{(found[1] or found[2][0]).upper()}"] = Value(mode.upper() if mode == "l" else mode)
+    before = env.get("LD_PRELOAD")
+    library = Value(None, (), (Symbol("the library of stdbuf"),))
+    added["LD_PRELOAD"] = library if before is None or before.text == "" else concatenate([before, Value(":"), library])
+    return added
 
 
 _CLOSED = frozenset({"numactl", "nohup", "setsid", "stdbuf", "nice", "ionice", "chrt", "taskset", "timeout", "setpriv"})

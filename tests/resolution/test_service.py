@@ -250,3 +250,50 @@ def test_a_way_that_cannot_be_followed_is_a_world_of_its_own() -> None:
         ("vllm", True, False),
         (None, False, True),
     ]
+
+
+# Assumptions ---------------------------------------------------------------------------------------------------------
+
+BEHIND = """
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    environment: {{KV: fp8, SPEC: "on"}}
+    entrypoint:
+      - bash
+      - -c
+      - |
+        {source}
+        ARGS=()
+        [ "$$SPEC" = on ] && ARGS+=(--no-enable-prefix-caching)
+        exec vllm serve m --kv-cache-dtype "$$KV" --tensor-parallel-size 2 "$${{ARGS[@]}}" {toggle}
+"""
+
+
+def _certainties(source: str, toggle: str = "") -> dict[str, str]:
+    (world,) = resolved(BEHIND.format(source=source, toggle=toggle)).worlds
+    assert world.engine is not None
+    for found in world.engine.properties.values():
+        rests = any(reason.kind == "assumption" for reason in found.because)
+        assert found.certainty != "certain" or not rests
+    names = ("kv_cache_dtype", "prefix_caching", "tensor_parallel_size", "enforce_eager")
+    return {name: world.engine.properties[name].certainty for name in names}
+
+
+def test_what_an_unknown_script_could_have_changed_is_assumed() -> None:
+    assert set(_certainties(":").values()) == {"certain"}
+    assert _certainties("source /opt/detect.sh") == {
+        "kv_cache_dtype": "assumed",
+        "prefix_caching": "assumed",
+        "tensor_parallel_size": "certain",
+        "enforce_eager": "certain",
+    }
+
+
+def test_what_depends_on_a_variable_taken_to_be_unset_is_assumed() -> None:
+    found = _certainties("source /opt/detect.sh", "$${EAGER:+--enforce-eager}")
+    assert (found["enforce_eager"], found["tensor_parallel_size"]) == ("assumed", "certain")
+    (world,) = resolved(BEHIND.format(source=". /opt/detect.sh", toggle="$${EAGER:+--enforce-eager}")).worlds
+    assert world.engine is not None
+    told = [reason.text for reason in world.engine.properties["enforce_eager"].because if reason.kind == "assumption"]
+    assert told == ["EAGER is assumed not to be set by /opt/detect.sh"]
