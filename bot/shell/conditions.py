@@ -15,6 +15,7 @@ from bot.shell.numbers import whole
 from bot.shell.patterns import (
     BadPattern,
     UnsupportedPattern,
+    counts_characters,
     is_literal,
     is_simple,
     longest_groups_are_certain,
@@ -86,6 +87,8 @@ def matches(
 
     try:
         text = subject.text or ""
+        if counts_characters(pattern) or ignore_case:
+            on.countable(text)
         on.machine.spend(len(text) if is_simple(pattern, extended=extended) else match_cost(pattern, (text,)))
         return test(subject.text) if subject.text is not None else on.way.holds(subject, f"like {pattern}", test)
     except UnsupportedPattern as error:
@@ -278,6 +281,8 @@ def _expression(on: Interpreter, left: Value, test: BinaryTest) -> bool:
         held = on.way.holds(left, f"like {text}", lambda one: expression.search(one) is not None)
         _set_groups(on, [Value(None, left.origin, (Symbol(f"BASH_REMATCH of {text}"),))] if held else [])
         return held
+    if re.search(r"[.\[]", text) or ignore_case:
+        on.countable(left.text)
     try:
         on.machine.spend(match_cost(text, (left.text,)))
     except UnsupportedPattern as error:

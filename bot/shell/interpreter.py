@@ -110,6 +110,24 @@ class Interpreter:
             raise self.refusal("IFS is not known")
         return value.text
 
+    def countable(self, text: str) -> str:
+        """The text, when its characters are the same in every locale that the shell may have. Raises `Refusal`."""
+        if text.isascii():
+            return text
+        for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+            value = self.expand.variable(name)
+            if value is not None and value.text:
+                if value.text.upper().endswith((".UTF-8", ".UTF8")):
+                    return text
+                break
+        raise self.refusal("what counts as a character of a text beyond ASCII is decided by the image's locale")
+
+    def ascii_only(self, text: str) -> str:
+        """The text, when its letters have one upper and one lower case in every locale. Raises `Refusal`."""
+        if not text.isascii():
+            raise self.refusal("the case of letters beyond ASCII is decided by the image's locale")
+        return text
+
     def special(self, name: str) -> Value | None:
         """A parameter that the shell itself sets."""
         return specials.value(self, name)
@@ -271,7 +289,9 @@ class Interpreter:
 
     def run_script(self, script: Script) -> None:
         """Runs a whole text. Raises what ends it; `shell.status` is the status when it ends by itself."""
-        for unit in script.units:
+        for index, unit in enumerate(script.units):
+            if index in script.extended and "extglob" not in self.shell.switches and not self.shell.posix:
+                raise self.refusal("an extended pattern without `shopt -s extglob` is a syntax error", unit.line)
             try:
                 self.sequence(unit)
             except Discard as problem:

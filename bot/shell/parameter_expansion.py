@@ -10,7 +10,7 @@ from bot.shell.fields import Fields
 from bot.shell.model import NOT_SET_BY
 from bot.shell.parameter_lookup import ParameterLookup
 from bot.shell.parts import LocaleDependent
-from bot.shell.patterns import UnsupportedPattern
+from bot.shell.patterns import UnsupportedPattern, counts_characters
 from bot.shell.state import Discard
 from bot.shell.syntax import (
     Parameter,
@@ -79,7 +79,7 @@ class ParameterExpander(ParameterLookup):
             if part.index is None or "u" in self.on.shell.options:
                 self._unset(part.name)
             return Value("0", here)
-        return self.computed(values[0], f"#{part.name}", lambda text: str(len(text)), part.line)
+        return self.computed(values[0], f"#{part.name}", lambda text: str(len(self.on.countable(text))), part.line)
 
     def _names(self, part: Parameter, fields: Fields, quoted: bool) -> None:
         here = self.on.here(part.line)
@@ -269,7 +269,9 @@ class ParameterExpander(ParameterLookup):
         if operator == ":":
             offset = self._number(part.argument, line)
             length = None if part.second is None else self._number(part.second, line)
-            return self.computed(value, part.text[2:-1], lambda text: cut_slice(text, offset, length), line)
+            return self.computed(
+                value, part.text[2:-1], lambda text: cut_slice(self.on.countable(text), offset, length), line
+            )
         if operator == "@":
             return self._transform(part, value)
         pattern, _ = self.pattern(argument) if argument is not None and argument.parts else ("", None)
@@ -279,7 +281,7 @@ class ParameterExpander(ParameterLookup):
 
         def measured(text: str) -> str:
             machine.spend(search_cost(wanted, text, extended=extended))
-            return text
+            return self.on.countable(text) if counts_characters(wanted) else text
 
         if operator[0] == "/":
             replacement = self._replacement(part)
@@ -301,7 +303,10 @@ class ParameterExpander(ParameterLookup):
                 value, part.text[2:-1], lambda text: removed(measured(text), operator, wanted, extended=extended), line
             )
         return self.computed(
-            value, part.text[2:-1], lambda text: changed_case(text, operator, pattern, extended=extended), line
+            value,
+            part.text[2:-1],
+            lambda text: changed_case(self.on.ascii_only(text), operator, pattern, extended=extended),
+            line,
         )
 
     def _replacement(self, part: Parameter) -> Value:
@@ -323,7 +328,8 @@ class ParameterExpander(ParameterLookup):
             return Value(self.on.attributes(part.name), self.on.here(part.line))
         if part.letter in "APKk":
             raise self.on.refusal(f"{part.text} is not supported", part.line)
-        return self.computed(value, part.text[2:-1], lambda text: transformed(text, part.letter), part.line)
+        check = self.on.ascii_only if part.letter in "UuL" else str
+        return self.computed(value, part.text[2:-1], lambda text: transformed(check(text), part.letter), part.line)
 
     def computed(
         self, value: Value, name: str, compute: Callable[[str], str], line: int, origin: tuple[Origin, ...] = ()
