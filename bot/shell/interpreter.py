@@ -48,6 +48,10 @@ _LONG = 4_000
 _DEFAULT_SEPARATORS = " \t\n"
 
 
+SUCCEEDS = "is assumed to succeed: its failure would end the script"
+"""Stands in the note of an assumption behind the name of a status."""
+
+
 class Replaced(Exception):
     """The process became another program (`exec`)."""
 
@@ -343,8 +347,12 @@ class Interpreter:
         """What `set -e` and an ERR trap do about a failed command."""
         if status == 0 or self.guarded or not ("e" in self.shell.options or "ERR" in self.shell.traps):
             return status
-        if isinstance(status, Symbol) and (status.hopeful or self.truth(status)):
-            return status
+        if isinstance(status, Symbol):
+            if status.hopeful and self.way.known(status) is None:
+                self.machine.note(self, f"{status.name} {SUCCEEDS}")
+                return status
+            if self.truth(status):
+                return status
         if "ERR" in self.shell.traps and (not self.shell.frames or "E" in self.shell.options):
             self.shell.status = status
             if not _only_tells(self.shell.traps["ERR"]):

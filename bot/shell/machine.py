@@ -12,7 +12,7 @@ from bot.provenance import Position
 from bot.shell.model import ContainerFiles, SourceFile, Unresolved
 from bot.shell.patterns import compiled, unquote
 from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink
-from bot.shell.syntax import Node
+from bot.shell.syntax import For, Node
 from bot.shell.values import Source, Value
 from bot.shell.way import Way
 
@@ -26,6 +26,9 @@ DIRECTORIES = frozenset(
 
 _MAX_SLEEPS = 40
 """A script that sleeps so often on one line waits for something that does not come on this way."""
+
+_MAX_COUNTED_SLEEPS = 600
+"""The same for a loop over a list, which gives up in the end: ten minutes of seconds are followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +207,8 @@ class Machine:
         self.waited += 1
         key = (id(on.source), on.line)
         self.sleeps[key] = self.sleeps.get(key, 0) + 1
-        if self.sleeps[key] > _MAX_SLEEPS and not self.closed:
+        counted = bool(self.loops) and all(isinstance(loop.node, For) for loop in self.loops)
+        if self.sleeps[key] > (_MAX_COUNTED_SLEEPS if counted else _MAX_SLEEPS) and not self.closed:
             raise NeverEnds
 
     def new_pipe(self, sink: Sink) -> str:

@@ -39,7 +39,9 @@ _FILTERS = frozenset(
 )  # fmt: skip
 """Programs whose answer follows from what they are given."""
 
-_PASSING = re.compile(r"used|free|utili[sz]ation|temp|power|clock|pstate|time|apps|mon|loop|^-l|proc", re.IGNORECASE)
+_PASSING = re.compile(
+    r"used|free|utili[sz]ation|temp|power|clock|pstate|time|apps|mon|loop|(?-i:^-l)|proc", re.IGNORECASE
+)
 """What `nvidia-smi` tells and what changes by the second."""
 
 

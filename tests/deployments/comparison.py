@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.cli.resolve import _Opened
+from bot.shell.interpreter import SUCCEEDS
 from tests.deployments.deployment import arguments
 
 Json = Mapping[str, Any]
@@ -43,7 +44,10 @@ def is_open(world: Json) -> bool:
 
 
 def _wrong(expect: Json, worlds: Sequence[Json]) -> Iterator[str]:
+    hopes = any(SUCCEEDS in note["reason"] for world in worlds for note in world["unresolved"])
     for machine in ("plain", "two-gpus", "nothing-answers"):
+        if hopes and machine == "nothing-answers":
+            continue
         real = expect.get(machine, expect["plain"])
         fitting = [world for world in worlds if _agrees(world, real)]
         if not fitting:
