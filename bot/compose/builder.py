@@ -29,6 +29,10 @@ MAX_INCLUDES = 200
 """Files that a project includes: files that include others twice over would otherwise multiply without end."""
 
 
+class IncludeCycle(Fault):
+    """Files include one another in a ring: there is no end to what any of them holds, so nothing of it is resolved."""
+
+
 class Builder:
     """Reads the files of one project into a `Structure`."""
 
@@ -45,7 +49,11 @@ class Builder:
         """`files` are paths of the tree, the first one first."""
         group = _Group(self._directory, Scope(), ())
         self._main = files[0]
-        self._load(files, group, self.structure)
+        try:
+            self._load(files, group, self.structure)
+        except IncludeCycle as fault:
+            self._report(fault, None, fault.path)
+            self.structure.services.clear()
         return self.structure
 
     # Groups: the files given with -f, or those of one include.
@@ -59,6 +67,8 @@ class Builder:
                 count += len(documents)
                 for document in documents:
                     self._document(document, path, group, into)
+            except IncludeCycle:
+                raise
             except Fault as fault:
                 if not fault.path and group.stack:
                     raise  # an included file that is not there is a fault of the `include`
@@ -324,6 +334,8 @@ class Builder:
                 imported.append(included)
             except Fault as fault:
                 fault.path, fault.line = fault.path or path, fault.line or item.line or line
+                if isinstance(fault, IncludeCycle):
+                    raise
                 self._report(fault, None, path)
         return imported
 
@@ -340,7 +352,7 @@ class Builder:
             shown = [self._documents.shown(one) for one in dict.fromkeys(stack[:-1])] + [
                 self._documents.shown(stack[-1])
             ]
-            raise Fault("cycle", "include cycle detected:\n" + "\n include ".join(shown))
+            raise IncludeCycle("cycle", "include cycle detected:\n" + "\n include ".join(shown))
         if len(group.stack) > MAX_CHAIN:
             raise Fault("too-large", f"more than {MAX_CHAIN} files include one another")
         self._includes_read += 1

@@ -91,6 +91,7 @@ class _Parser:
         self._lookup = lookup
         self._values = values
         self._position = 0
+        self._counted = (0, 1)
         self._size = 0
 
     def run(self) -> dict[str, int]:
@@ -114,7 +115,11 @@ class _Parser:
         return lines
 
     def _line(self) -> int:
-        return self._text.count("\n", 0, self._position) + 1
+        """The line of the position, counted on from where it was last asked for."""
+        start, line = self._counted
+        line += self._text.count("\n", start, self._position)
+        self._counted = (self._position, line)
+        return line
 
     def _skip(self, spaces: str) -> None:
         while self._text[self._position : self._position + 1] and self._text[self._position] in spaces:
@@ -145,7 +150,7 @@ class _Parser:
                 continue
             row = text[start:].split("\n", 1)[0]
             message = f"unexpected character {go_quoted(character)} in variable name {go_quoted(row)}"
-            raise BadEnvironmentFile(message, text.count("\n", 0, start) + 1)
+            raise BadEnvironmentFile(message, self._line())
         if start == len(text):
             raise BadEnvironmentFile("zero length string")
         # A name alone in a last line without an end: Compose reads an empty name, with the text as its value.

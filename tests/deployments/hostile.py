@@ -216,16 +216,7 @@ WITHOUT_ANSWER = frozenset(
         "seq-endless cat-zero read-endless read-urandom while-true while-grows until-false for-c-endless for-c-long "
         "nested-loops arithmetic-wide regex-bomb-nested extglob-bomb sed-loop awk-endless source-self source-cycle "
         "exec-self exec-self-counting alternating-scripts quote-growth anchors anchor-cycle extends-cycle "
-        "include-cycle defaults-unclosed-compose outside outside-env-file yaml-deep-flow"
+        "include-cycle defaults-unclosed-compose command-string-2mb outside outside-env-file yaml-deep-flow"
     )
 )
 """Those that never come to the server, or only at a price that nobody pays: the answer says so, and where."""
-
-
-TOO_MUCH: Mapping[str, str] = {
-    "arithmetic-wide": "too much work in arithmetic is told as the script's own failure",
-    "include-cycle": "a service starts although the file is refused",
-    "dotenv-many": "an environment file of a megabyte",
-    "command-string-2mb": "a command line of a megabyte",
-}
-"""Those that still take more than they may, or are answered wrongly, and why."""
