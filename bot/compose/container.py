@@ -28,6 +28,14 @@ class Declared:
         return all(variables.get(name) == value for name, value in self.passed.items())
 
 
+class _Absent(Fault):
+    """An environment file that must be there, and is not: often one that is not committed."""
+
+    def __init__(self, file: str, message: str) -> None:
+        super().__init__("not-found", message)
+        self.file = file
+
+
 class Container:
     """The environment of one service, in one environment of the host. Notes the files that it reads in `read`."""
 
@@ -39,11 +47,13 @@ class Container:
         self._variables = variables
         self._place = place
         self._read = read
+        self.absent: dict[str, Fault] = {}
 
     def variables(self, with_files: bool) -> tuple[Mapping[str, Word | None], frozenset[str]]:
         """The variables (None for one that is passed on and not set), and those that come from outside.
 
-        Raises `Fault` for an environment file that is missing or cannot be read.
+        Raises `Fault` for an environment file that cannot be read; `absent` collects those that must be there and
+        are not.
         """
         declared = self._declared()
         files = self._resolved.value("env_file")
@@ -113,6 +123,9 @@ class Container:
         for index, entry in enumerate(files):
             try:
                 path, lines = self._read_file(entry, values, own)
+            except _Absent as fault:
+                self.absent.setdefault(fault.file, self._at(fault, "env_file", str(index)))
+                continue
             except Fault as fault:
                 raise fault if fault.path else self._at(fault, "env_file", str(index)) from None
             source = self._documents.text(path) if lines else None
@@ -132,7 +145,7 @@ class Container:
             if self._documents.tree.is_directory(path):
                 raise Fault("not-found", f"failed to read {shown}: read {shown}: is a directory")
             if entry.get("required", True) not in (False, "false"):
-                raise Fault("not-found", f"env file {shown} not found: stat {shown}: no such file or directory")
+                raise _Absent(path, f"env file {shown} not found: stat {shown}: no such file or directory")
             return path, {}
 
         def lookup(name: str) -> str | None:

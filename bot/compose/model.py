@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.provenance import Position, Word
@@ -72,8 +72,10 @@ class Service:
     `environment` maps to None for a variable that is passed through and not set on the host (it will not exist
     in the container). `forwarded` are the names that a host value reaches through a bare `- NAME` or `env_file`.
     `env_files` are the paths of its `env_file:`, those that are optional and not there included; none are read for a
-    service that is not active. `active` is False when no selected profile enables the service. `reads` are the host
-    variables that the interpolation of this service asked for, in the order of the file, whether they were set or not.
+    service that is not active. `absent_env_files` are the places that name a file which must be there and is not:
+    Compose refuses to start, and the service is described as if the file were empty. `active` is False when no
+    selected profile enables the service. `reads` are the host variables that the interpolation of this service asked
+    for, in the order of the file, whether they were set or not.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Service:
     active: bool = True
     forwarded: frozenset[str] = frozenset()
     env_files: tuple[str, ...] = ()
+    absent_env_files: Mapping[str, Position] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,8 +116,10 @@ def _resolve(
     for service, answer in resolved.items():
         try:
             position = structure.positions[service]
-            services[service], further = build_service(documents, answer, position, scopes, place, service in selected)
+            active = service in selected
+            services[service], further, wrong = build_service(documents, answer, position, scopes, place, active)
             read.update(further)
+            faults += [(fault, service) for fault in wrong]
         except Fault as fault:
             faults.append((fault, service))
     if not structure.services and not faults:

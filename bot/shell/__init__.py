@@ -18,9 +18,11 @@ from bot.shell.model import (
     Unresolved,
 )
 from bot.shell.question import run
+from bot.shell.specials import UNSEEN
 
 __all__ = [
     "NOT_SET_BY",
+    "UNSEEN",
     "Comparison",
     "ContainerFiles",
     "Limits",

@@ -172,6 +172,7 @@ class Machine:
     doubting: bool = False
     opaque: bool = False
     ended: Unresolved | None = None
+    open: bool = False
     sleeps: dict[tuple[int, int], int] = field(default_factory=dict)
     waited: int = 0
     asked: dict[str, dict[Hashable, int]] = field(default_factory=dict)

@@ -36,6 +36,7 @@ class Process:
     `directory` is where it starts: empty for the image's WORKDIR, which nobody here knows.
     `unset` are names that no sourced script is assumed to set, also where its text is not known; with `doubting` such
     a script may set any name that nothing else sets.
+    `open` says that the environment may hold more than is named here: what nothing else sets is then not known.
     """
 
     argv: tuple[Word, ...]
@@ -44,6 +45,7 @@ class Process:
     closed: bool = False
     unset: frozenset[str] = frozenset()
     doubting: bool = False
+    open: bool = False
 
 
 NOT_SET_BY = "is assumed not to be set by"

@@ -122,7 +122,7 @@ class ParameterExpander(ParameterLookup):
             self._add(value, fields, quoted)
             return
         if operator in _DEFAULTS:
-            if operator in (":+", "+") and self._is_toggle(part.name):
+            if self._is_toggle(part.name) if operator in (":+", "+") else self._has_own_default(part.name, value):
                 value = None
             self._default(part, value, fields, quoted)
             return
@@ -230,17 +230,28 @@ class ParameterExpander(ParameterLookup):
         entrypoint offers an option, so the name is taken as unset there, and the assumption is noted.
         """
         on = self.on
-        if (
-            not on.machine.opaque
-            or on.machine.doubting
-            or name in on.shell.variables
-            or name in on.way.fixed
-            or not name[:1].isupper()
-        ):
+        machine = on.machine
+        if not machine.opaque or machine.doubting or machine.open or not name[:1].isupper():
+            return False
+        if name in on.shell.variables or name in on.way.fixed:
             return False
         if name in specials.ALWAYS_SET or specials.is_own(name):
             return False
         on.machine.note(on, f"{name} {NOT_SET_BY} {', '.join(on.machine.sourced)}", on.line)
+        return True
+
+    def _has_own_default(self, name: str, value: Value | None) -> bool:
+        """Whether a default speaks for a variable that only an environment file which is not there could set.
+
+        Whoever writes a default means the script to run without the variable, so it is taken as unset there, and the
+        assumption is noted.
+        """
+        on = self.on
+        if not on.machine.open or value is None or not self._stands_for_itself(value) or name in on.shell.variables:
+            return False
+        if specials.is_own(name) or name in specials.ALWAYS_SET or name in on.way.fixed:
+            return False
+        on.machine.note(on, f"{name} is assumed not to be set by {specials.UNSEEN}", on.line)
         return True
 
     def _stands_for_itself(self, value: Value) -> bool:

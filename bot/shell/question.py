@@ -90,6 +90,7 @@ class _Question:
         machine.sourced = self.sourced
         machine.unset = self.process.unset
         machine.doubting = self.process.doubting
+        machine.open = self.process.open
         return machine
 
     def _execute(self, machine: Machine) -> tuple[int | Symbol, Unresolved | None]:

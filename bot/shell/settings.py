@@ -172,7 +172,7 @@ def unset(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
                 on.unset(name)
         elif not variables:
             on.shell.functions.pop(text, None)
-        if on.machine.opaque and variable is None:
+        if (on.machine.opaque or on.machine.open) and variable is None:
             on.shell.variables[name] = Variable()
     return status
 

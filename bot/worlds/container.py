@@ -104,10 +104,8 @@ def start(service: Service, image_entrypoint: ImageEntrypoint) -> Start:
 
     Setting `entrypoint` in a compose also clears the image's command; setting neither leaves both to the image.
     """
-    environment = {name: value for name, value in service.environment.items() if value is not None}
-    directory = str(service.config.get("working_dir") or "")
     if service.entrypoint:
-        return Start(Process((*service.entrypoint, *(service.command or ())), environment, directory))
+        return Start(_process(service, (*service.entrypoint, *(service.command or ()))))
     image = service.image.text if service.image else ""
     command = service.command or ()
     cleared = service.entrypoint is not None
@@ -115,13 +113,19 @@ def start(service: Service, image_entrypoint: ImageEntrypoint) -> Start:
     if known is not None:
         because = (_assume(f"the image {image} starts `{' '.join(known)}` unless the compose sets an entrypoint"),)
         words = tuple(Word(text, because) for text in known)
-        return Start(Process((*words, *command), environment, directory), assumption=because[0])
+        return Start(_process(service, (*words, *command)), assumption=because[0])
     if cleared and command:
-        return Start(Process(command, environment, directory))
+        return Start(_process(service, command))
     if command and posixpath.basename(command[0].text) in _SHELLS_AND_INTERPRETERS:
         assumption = _assume(f"the ENTRYPOINT of {image or 'the image'} is assumed to run its command unchanged")
-        return Start(Process(command, environment, directory), assumption=assumption)
+        return Start(_process(service, command), assumption=assumption)
     return Start(None, f"what runs is decided by the ENTRYPOINT of {image or 'an image built from source'}")
+
+
+def _process(service: Service, argv: tuple[Word, ...]) -> Process:
+    environment = {name: value for name, value in service.environment.items() if value is not None}
+    directory = str(service.config.get("working_dir") or "")
+    return Process(argv, environment, directory, open=bool(service.absent_env_files))
 
 
 def _assume(text: str) -> Reason:

@@ -130,6 +130,15 @@ def test_environment_file_gives_the_line_in_that_file() -> None:
     assert "a/x.env" in _load(files).files
 
 
+def test_environment_file_that_is_not_there_is_an_error_and_taken_as_empty() -> None:
+    text = "services:\n  s:\n    image: i\n    env_file: [x.env, .env.local]\n    environment: {A: 1}\n"
+    project = _load({"a/compose.yml": text, "a/x.env": "B=2\n"})
+    assert [(error.kind, error.line, error.service) for error in project.errors] == [("not-found", 4, "s")]
+    service = project.services["s"]
+    assert {name: str(word) for name, word in service.environment.items()} == {"A": "1", "B": "2"}
+    assert {path: place.line for path, place in service.absent_env_files.items()} == {"a/.env.local": 4}
+
+
 def test_number_in_an_environment_is_text_with_a_reason() -> None:
     word = _service("services:\n  s:\n    image: i\n    environment:\n      PORT: 8000\n").environment["PORT"]
     assert word is not None
