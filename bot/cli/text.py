@@ -50,6 +50,8 @@ def _print_service(out: Terminal, path: str, service: ResolvedService, env: Mapp
     if service.survey.seams:
         out.line()
         _print_seams(out, service)
+    for cut in service.cuts:
+        out.line(("not tried", "yellow"), f"  {cut.position}: {cut.reason}" if cut.position else f"  {cut.reason}")
     out.line()
 
 

@@ -12,7 +12,7 @@ from bot.compose.documents import Documents
 from bot.compose.faults import Fault
 from bot.compose.fill import fill
 from bot.compose.layers import Declared, Layer, Loaded, Names, Scope, Scopes
-from bot.compose.nodes import Document, Mapping, Node, Path, Scalar, Sequence
+from bot.compose.nodes import Document, Mapping, Node, Path, Scalar, Sequence, size
 from bot.compose.schema import TOP_LEVEL
 from bot.compose.structure import SECTIONS, Part, Structure
 from bot.compose.values import MISSING, Value
@@ -21,12 +21,16 @@ from bot.provenance import Position
 MAX_CHAIN = 50
 """Files that extend or include one another: more is a cycle through variables, or no compose that people wrote."""
 
-MAX_SERVICES = 2_000
+MAX_SERVICES = 1_000
 """Services of a project: a compose with more is generated to hurt."""
 
 
 MAX_INCLUDES = 200
 """Files that a project includes: files that include others twice over would otherwise multiply without end."""
+
+
+MAX_VALUES = 200_000
+"""Values of all services, with what they extend: twice as many as one file may hold."""
 
 
 class IncludeCycle(Fault):
@@ -54,7 +58,25 @@ class Builder:
         except IncludeCycle as fault:
             self._report(fault, None, fault.path)
             self.structure.services.clear()
+        self._measure()
         return self.structure
+
+    def _measure(self) -> None:
+        """Leaves out the services with which the project has more than `MAX_VALUES`: extended ones count each time."""
+        sizes: dict[int, int] = {}
+        total = 0
+        for name, layers in list(self.structure.services.items()):
+            fields = ((layer, field) for layer in layers for field in dict.fromkeys(layer.fields()))
+            for node in (node for layer, field in fields for node, _ in layer.nodes(field)):
+                known = sizes.get(id(node))
+                if known is None:
+                    known = sizes[id(node)] = size(node)
+                total += known
+            if total > MAX_VALUES:
+                position = self.structure.positions[name]
+                message = f"more than {MAX_VALUES} values in all services, with what they extend"
+                self._report(Fault("too-large", message, path=position.path, line=position.line), name, position.path)
+                del self.structure.services[name]
 
     # Groups: the files given with -f, or those of one include.
 

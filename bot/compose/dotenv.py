@@ -12,6 +12,9 @@ from collections.abc import Callable
 from bot.compose.scalars import go_quoted
 from bot.compose.template import MAX_FILLED, InvalidTemplate, MissingVariable, Template, TooLong, compile_template
 
+MAX_QUOTED = 1_000
+"""Characters of a value that a message quotes."""
+
 Lookup = Callable[[str], str | None]
 
 _EXPORT = re.compile(r"export(?=[\t\n\f\r ])")
@@ -36,10 +39,10 @@ _NAME_MARKS = frozenset("_.-[]")
 
 
 class BadEnvironmentFile(Exception):
-    """Why Compose refuses the file; `line` counts from 1, None where Compose names none."""
+    """Why Compose refuses the file. `line` counts from 1; the message holds it where Compose's does (`named`)."""
 
-    def __init__(self, message: str, line: int | None = None) -> None:
-        super().__init__(f"line {line}: {message}" if line else message)
+    def __init__(self, message: str, line: int | None = None, *, named: bool = True) -> None:
+        super().__init__(f"line {line}: {message}" if line and named else message)
         self.line = line
 
 
@@ -73,9 +76,9 @@ def parse_raw(text: str, values: dict[str, str], lookup: Lookup) -> dict[str, in
             continue
         name, equals, value = row.partition("=")
         if not name:
-            raise BadEnvironmentFile(f"no variable name on line '{row}'")
+            raise BadEnvironmentFile(f"no variable name on line '{row}'", number, named=False)
         if any(character in _ANY_SPACE for character in name):
-            raise BadEnvironmentFile(f"variable '{name}' contains whitespaces")
+            raise BadEnvironmentFile(f"variable '{name}' contains whitespaces", number, named=False)
         if equals:
             values[name] = value
             lines[name] = number
@@ -92,12 +95,13 @@ class _Parser:
         self._values = values
         self._position = 0
         self._counted = (0, 1)
+        self._statement = 1
         self._size = 0
 
     def run(self) -> dict[str, int]:
         lines: dict[str, int] = {}
         while self._skip_to_statement():
-            line = self._line()
+            line = self._statement = self._line()
             name, inherited = self._name()
             if " " in name:
                 raise BadEnvironmentFile("key cannot contain a space", line)
@@ -152,7 +156,7 @@ class _Parser:
             message = f"unexpected character {go_quoted(character)} in variable name {go_quoted(row)}"
             raise BadEnvironmentFile(message, self._line())
         if start == len(text):
-            raise BadEnvironmentFile("zero length string")
+            raise BadEnvironmentFile("zero length string", self._line(), named=False)
         # A name alone in a last line without an end: Compose reads an empty name, with the text as its value.
         return "", False
 
@@ -186,9 +190,14 @@ class _Parser:
             template = compile_template(value)
             return template.fill(_Values(self._lookup, self._values)) if isinstance(template, Template) else template
         except InvalidTemplate as error:
-            raise BadEnvironmentFile(f"Invalid template: {go_quoted(error.template)}") from None
+            message = f"Invalid template: {go_quoted(_shortened(error.template))}"
+            raise BadEnvironmentFile(message, self._statement, named=False) from None
         except (MissingVariable, TooLong) as error:
-            raise BadEnvironmentFile(str(error)) from None
+            raise BadEnvironmentFile(str(error), self._statement, named=False) from None
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
 def _unescape(found: re.Match[str]) -> str:

@@ -150,3 +150,11 @@ def find_line(root: Node, path: Path) -> int | None:
         else:
             break
     return line
+
+
+def size(node: Node) -> int:
+    """How many values a node holds, itself and shared ones included."""
+    if isinstance(node, Scalar):
+        return 1
+    children = node.items if isinstance(node, Sequence) else node.entries.values()
+    return 1 + sum(map(size, children))

@@ -43,6 +43,7 @@ def _service(service: ResolvedService, base: Mapping[str, str]) -> dict[str, Any
         "release": first.pin.release,
         "worlds": [_world(world, base) for world in service.worlds],
         "seams": [_seam(seam) for seam in service.survey.seams],
+        "not_tried": [_unresolved(item) for item in service.cuts],
     }
 
 

@@ -20,7 +20,10 @@ from bot.shell import NOT_SET_BY, UNSEEN, Outcome, Run, Unresolved, is_inference
 from bot.tree import Tree
 from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
-from bot.worlds.seams import survey, toggles
+from bot.worlds.seams import Survey, survey, toggles
+
+_NAMES = 8
+"""Seams that a note names when more of them have values that were not tried."""
 
 _INSTALLERS = frozenset({"apk", "apt", "apt-get", "conda", "dnf", "microdnf", "npm", "pip", "pip3", "uv", "yum"})
 """Programs that only put files in place: one that ends the script started no server."""
@@ -79,13 +82,38 @@ def resolve_service(
         default = deployment.realise(inside=inside)
     reader = _Reader(repository, path, header, deployment)
     worlds = reader.worlds(default)
+    pairs = 0
     seen = survey(deployment, default)
     if interplay is not None and any(is_inference_server(world.kind) for world in worlds):
-        worlds += explore(worlds, seen.deviations, interplay, lambda chosen: reader.worlds(deployment.realise(chosen)))
+        services = len(project.services) if project is not None else 1
+        found = explore(
+            worlds, seen.deviations, interplay, lambda chosen: reader.worlds(deployment.realise(chosen)), services
+        )
+        worlds += found.worlds
+        seen = seen.without(found.untried)
+        pairs = found.untried_pairs
     position = default.service.position if default.service else Position(path, 1)
     return ResolvedService(
-        path, service, position, slugs_of(repository.catalog, path, header), header, reader.sm, seen, worlds
+        path,
+        service,
+        position,
+        slugs_of(repository.catalog, path, header),
+        header,
+        reader.sm,
+        seen,
+        worlds,
+        tuple(_cuts(seen, pairs, position)),
     )
+
+
+def _cuts(seen: Survey, pairs: int, position: Position) -> Iterator[Unresolved]:
+    """What was not tried, because there was too much of it."""
+    if seen.untried:
+        names = ", ".join(list(dict.fromkeys(deviation.name for deviation in seen.untried))[:_NAMES])
+        reason = f"{len(seen.untried)} values of seams were not tried: they are too many ({names})"
+        yield Unresolved(reason, seen.untried[0].position)
+    if pairs:
+        yield Unresolved(f"{pairs} pairs of values of seams were not tried: they are too many", position)
 
 
 @dataclass(frozen=True, slots=True)

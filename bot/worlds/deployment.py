@@ -46,11 +46,14 @@ class Deployment:
         environment = {**self.environment, **deviations}
         project = None if deviations else self.project
         if project is None:
-            project = load_project(self.documents, self.files, environment)
+            # What the files are without deviations is asked for once; of what they are with them, only the service.
+            project = load_project(self.documents, self.files, environment, only=self.service if deviations else None)
         service = project.services.get(self.service)
         if service is not None and not service.active:
             # Compose reads the environment files of active services only.
-            project = load_project(self.documents, self.files, environment, profiles=service.profiles)
+            project = load_project(
+                self.documents, self.files, environment, profiles=service.profiles, only=self.service
+            )
             service = project.services.get(self.service)
         if service is None:
             return Realisation(environment, project, None, None, None, deviations)

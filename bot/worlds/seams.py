@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.compose import Service, VariableRead
 from bot.provenance import Position
@@ -44,6 +44,7 @@ class Survey:
     """All that the text of one service says about its seams, seen from the default world.
 
     `needs` are host variables that its command asks for, without a default and not set: nobody means to start it so.
+    `untried` are deviations beyond those that are looked at, `MAX_DEVIATIONS`: their seams are open.
     """
 
     seams: tuple[Seam, ...]
@@ -52,6 +53,13 @@ class Survey:
     early: tuple[EarlyInterpolation, ...]
     offers: tuple[Offer, ...]
     needs: tuple[str, ...] = ()
+    untried: tuple[Deviation, ...] = ()
+
+    def without(self, untried: tuple[Deviation, ...]) -> Survey:
+        """The survey when more deviations were not tried: no list of values is complete for their seams."""
+        names = {deviation.name for deviation in untried}
+        seams = tuple(replace(seam, open=True) if seam.host in names else seam for seam in self.seams)
+        return replace(self, seams=seams, untried=(*self.untried, *untried))
 
 
 def toggles(deployment: Deployment, default: Realisation) -> frozenset[str]:
@@ -103,9 +111,11 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
     finder.from_command(read for read in host.values() if read.name not in {r.name for r in inside})
     finder.from_comments()
     finder.from_launchers(deployment.launched)
-    deviations = tuple(finder.found.values())[:MAX_DEVIATIONS]
+    found = tuple(finder.found.values())
+    deviations, beyond = found[:MAX_DEVIATIONS], found[MAX_DEVIATIONS:]
     seams = _seams(host, carriers, run, dead, deviations)
-    return Survey(seams, deviations, dead, early, offered, _needs(service, default.environment, early))
+    seen = Survey(seams, deviations, dead, early, offered, _needs(service, default.environment, early))
+    return seen.without(beyond) if beyond else seen
 
 
 def _of_the_engine(reads: Iterable[VariableRead]) -> tuple[VariableRead, ...]:
@@ -179,15 +189,17 @@ def _seams(
             forwarded = read.name not in dead_names
             candidates = tuple(values.get(carriers.get(read.name, read.name), ())) if forwarded else ()
             free = read.operator in ("", "-", ":-") and not read.argument and read.name not in tested
-            seam = Seam(
-                read.name, "container", forwarded, _default(read), candidates, read.position, free and not candidates
+            setter = carriers.get(read.name, read.name)
+            still_open = free and not candidates
+            found.setdefault(
+                read.name,
+                Seam(read.name, "container", forwarded, _default(read), candidates, read.position, still_open, setter),
             )
-            found.setdefault(read.name, seam)
     for name, asked in host.items():
         if name not in found:
             candidates = tuple(values.get(name, ()))
             free = asked.field.split(".")[0] in ("command", "entrypoint") and not asked.argument and not candidates
-            found[name] = Seam(name, "host", True, _default(asked), candidates, asked.position, free)
+            found[name] = Seam(name, "host", True, _default(asked), candidates, asked.position, free, name)
     return tuple(sorted(found.values(), key=lambda seam: (seam.position.path, seam.position.line, seam.name)))
 
 

@@ -43,7 +43,7 @@ class _Service:
         return self.world(chosen)
 
     def explore(self, deviations: list[Deviation], *interplay: set[str]) -> list[dict[str, str]]:
-        worlds = explore(self.world({}), deviations, [frozenset(one) for one in interplay], self.realise)
+        worlds = explore(self.world({}), deviations, [frozenset(one) for one in interplay], self.realise).worlds
         assert [dict(world.realisation.deviations) for world in worlds] == self.asked
         return self.asked
 
