@@ -20,6 +20,9 @@ from bot.shell import is_inference_server
 from bot.tree import UnreadableFile
 from bot.worlds.comments import Offer, comments
 
+_SEVERITY = ("active", "reachable", "unknown", "mitigated")
+"""Statuses, the worst first."""
+
 _PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _AROUND = 3
 """Lines of a comment, above and below the one that offers a variable, that are read as being about it."""
@@ -41,6 +44,10 @@ class UnitReport:
     unresolved: frozenset[str]
     project: Project
 
+    def holds(self, path: str) -> bool:
+        """Whether services of this file are services of the compose."""
+        return path in self.unit.files or any(one.position.path == path for one in self.project.services.values())
+
     def resolves(self, service: str) -> bool:
         """Whether it is known what a service runs, or that there is none of this name."""
         if service in self.unresolved:
@@ -59,14 +66,21 @@ class Report:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings, one for each identity."""
-        found = [finding for unit in self.units for finding in unit.findings]
-        return tuple(sorted(found, key=lambda finding: (finding.path, finding.line, finding.rule, finding.cause)))
+        found: dict[tuple[str, ...], Finding] = {}
+        for finding in (finding for unit in self.units for finding in unit.findings):
+            # A file that another one includes is looked at alone, and once more where it is included.
+            known = found.setdefault(finding.identity, finding)
+            if _SEVERITY.index(finding.status) < _SEVERITY.index(known.status):
+                found[finding.identity] = finding
+        return tuple(
+            sorted(found.values(), key=lambda finding: (finding.path, finding.line, finding.rule, finding.cause))
+        )
 
     def resolves(self, path: str, service: str) -> bool:
         """Whether it is known what a service runs, or that it is not there."""
         if any(item.path == path and item.unread for item in self.skipped):
             return False
-        return all(unit.resolves(service) for unit in self.units if unit.unit.path == path)
+        return all(unit.resolves(service) for unit in self.units if unit.holds(path))
 
 
 def audit(

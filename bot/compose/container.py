@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from bot.compose import dotenv
 from bot.compose.documents import Documents
 from bot.compose.faults import Fault
+from bot.compose.model import BARE, VariableRead
 from bot.compose.nodes import Text
 from bot.compose.plan import Resolved
 from bot.compose.scalars import go_text
-from bot.compose.values import Environment, Value, text_like
+from bot.compose.values import Environment, Stated, Value, text_like
 from bot.compose.words import word
-from bot.provenance import Reason, Word
+from bot.provenance import Position, Reason, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Container:
         self._place = place
         self._read = read
         self.absent: dict[str, Fault] = {}
+        self.reads: list[VariableRead] = []
 
     def variables(self, with_files: bool) -> tuple[Mapping[str, Word | None], frozenset[str]]:
         """The variables (None for one that is passed on and not set), and those that come from outside.
@@ -60,6 +62,7 @@ class Container:
         if not with_files or not files:
             return declared.words, frozenset(declared.passed)
         from_files = self._from_files(files, declared.words)
+        self.reads = [read for read in self.reads if read.field.partition(".")[2] not in declared.words]
         return {**from_files, **declared.words}, frozenset((*declared.passed, *from_files))
 
     def _declared(self) -> Declared:
@@ -92,7 +95,11 @@ class Container:
 
     def _passed_on(self, name: str, value: str, item: Value) -> Word:
         path, line = (item.scalar.source.path, item.scalar.line) if isinstance(item, Text) else self._place_of(name)
-        return Word(value, (Reason("compose", path, line, f"{name} is passed on from the host: {value}"),), (line,))
+        if isinstance(value, Stated):
+            reasons = (Reason("compose", path, line, f"{name} is passed on: {value}"), value.reason)
+        else:
+            reasons = (Reason("compose", path, line, f"{name} is passed on from the host: {value}"),)
+        return Word(value, reasons, (line,))
 
     def _stated(self, name: str, text: str) -> Word:
         """A number or boolean, whose place is that of its name."""
@@ -152,13 +159,18 @@ class Container:
             found = self._variables.get(name)
             return own.get(name) if found is None else found
 
+        def note(asked: dotenv.Asked) -> None:
+            place = Position(path, asked.line)
+            operator = BARE if asked.operator is None else asked.operator
+            self.reads.append(VariableRead(asked.name, operator, asked.argument, f"env_file.{asked.target}", place))
+
         form = entry.get("format", "")
         try:
             if form == "raw":
-                return path, dotenv.parse_raw(source.text, values, lookup)
+                return path, dotenv.parse_raw(source.text, values, lookup, note)
             if form:
                 raise Fault("invalid", f'unsupported env_file format "{form}"')
-            return path, dotenv.parse(source.text, lookup, values)
+            return path, dotenv.parse(source.text, lookup, values, note)
         except dotenv.BadEnvironmentFile as error:
             raise Fault("not-yaml", f"failed to read {shown}: {error}", path=path, line=error.line) from None
 

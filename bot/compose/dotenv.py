@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from bot.compose.scalars import go_quoted
 from bot.compose.template import MAX_FILLED, InvalidTemplate, MissingVariable, Template, TooLong, compile_template
@@ -46,6 +47,20 @@ class BadEnvironmentFile(Exception):
         self.line = line
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A variable that the value of `target`, in this line, asks the environment for.
+
+    For a name alone `name` is `target`, and `operator` is None.
+    """
+
+    name: str
+    operator: str | None
+    argument: str
+    target: str
+    line: int
+
+
 class _Values:
     """What variables in a file see: the environment first, then what stands above in the file."""
 
@@ -59,15 +74,20 @@ class _Values:
         return self._above.get(name) if found is None else found
 
 
-def parse(text: str, lookup: Lookup, values: dict[str, str]) -> dict[str, int]:
+def parse(
+    text: str, lookup: Lookup, values: dict[str, str], asked: Callable[[Asked], None] | None = None
+) -> dict[str, int]:
     """Adds the variables of a file to `values`; answers the line of each. Raises `BadEnvironmentFile`.
 
-    `lookup` is the environment that bare names and variables in values ask first; then `values` is asked.
+    `lookup` is the environment that bare names and variables in values ask first; then `values` is asked. `asked` is
+    told of each such question.
     """
-    return _Parser(text.removeprefix("\ufeff"), lookup, values).run()
+    return _Parser(text.removeprefix("\ufeff"), lookup, values, asked).run()
 
 
-def parse_raw(text: str, values: dict[str, str], lookup: Lookup) -> dict[str, int]:
+def parse_raw(
+    text: str, values: dict[str, str], lookup: Lookup, asked: Callable[[Asked], None] | None = None
+) -> dict[str, int]:
     """The same for `format: raw`: every line is `NAME=value`, as it stands. Raises `BadEnvironmentFile`."""
     lines: dict[str, int] = {}
     for number, row in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
@@ -82,15 +102,22 @@ def parse_raw(text: str, values: dict[str, str], lookup: Lookup) -> dict[str, in
         if equals:
             values[name] = value
             lines[name] = number
-        elif (inherited := lookup(name)) is not None:
+            continue
+        if asked is not None:
+            asked(Asked(name, None, "", name, number))
+        if (inherited := lookup(name)) is not None:
             values[name] = inherited
             lines[name] = number
     return lines
 
 
 class _Parser:
-    def __init__(self, text: str, lookup: Lookup, values: dict[str, str]) -> None:
+    def __init__(
+        self, text: str, lookup: Lookup, values: dict[str, str], asked: Callable[[Asked], None] | None
+    ) -> None:
         self._text = text
+        self._asked = asked
+        self._target = ""
         self._lookup = lookup
         self._values = values
         self._position = 0
@@ -105,7 +132,10 @@ class _Parser:
             name, inherited = self._name()
             if " " in name:
                 raise BadEnvironmentFile("key cannot contain a space", line)
+            self._target = name
             if inherited:
+                if self._asked is not None:
+                    self._asked(Asked(name, None, "", name, line))
                 value = self._lookup(name)
                 if value is None:
                     continue
@@ -188,7 +218,14 @@ class _Parser:
     def _filled(self, value: str) -> str:
         try:
             template = compile_template(value)
-            return template.fill(_Values(self._lookup, self._values)) if isinstance(template, Template) else template
+            if not isinstance(template, Template):
+                return template
+            if self._asked is not None:
+                for variable in template.variables:
+                    self._asked(
+                        Asked(variable.name, variable.operator, variable.argument, self._target, self._statement)
+                    )
+            return template.fill(_Values(self._lookup, self._values))
         except InvalidTemplate as error:
             message = f"Invalid template: {go_quoted(_shortened(error.template))}"
             raise BadEnvironmentFile(message, self._statement, named=False) from None

@@ -10,7 +10,7 @@ from bot.compose.faults import Fault
 from bot.compose.model import ErrorKind, VariableRead
 from bot.compose.nodes import Node, Path, Scalar, Sequence
 from bot.compose.template import InvalidTemplate, MissingVariable, Template, TooLong, Variable
-from bot.compose.values import Environment, Value, text_of
+from bot.compose.values import Environment, Stated, Value, text_of
 from bot.provenance import Position, Reason
 
 MAX_QUOTED = 1_000
@@ -89,6 +89,9 @@ def _filled(scalar: Scalar, template: Template, environment: Environment) -> Val
     def note(variable: Variable, own: bool) -> None:
         if len(notes) < MAX_NOTES:
             notes.append(Reason("compose", scalar.source.path, scalar.line, _sentence(variable, own, environment)))
+            value = environment.get(variable.name)
+            if isinstance(value, Stated):
+                notes.append(value.reason)
 
     try:
         text = template.fill(environment, note)

@@ -33,12 +33,17 @@ class ComposeError:
     service: str | None = None
 
 
+BARE = "bare"
+"""The operator of a name that stands alone in an environment file: it is passed on when the host has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class VariableRead:
     """One place where interpolation asked for a host variable.
 
-    `operator` is "" (plain `$X`), ":-", "-", ":+", "+", ":?" or "?". `argument` is the text behind the operator,
-    not interpolated. `field` is the path of the value inside the service ("command.7", "image", "environment.TP").
+    `operator` is "" (plain `$X`), ":-", "-", ":+", "+", ":?", "?" or `BARE`. `argument` is the text behind the
+    operator, not interpolated. `field` is the path of the value inside the service ("command.7", "image",
+    "environment.TP"), or "env_file.TP" for the variable TP of an environment file.
     """
 
     name: str

@@ -47,7 +47,7 @@ def build_service(
         command=_command(resolved.answers.get("command")),
         environment=environment,
         mounts=_mounts(resolved, place),
-        reads=resolved.plan.reads,
+        reads=(*resolved.plan.reads, *container.reads) if container.reads else resolved.plan.reads,
         profiles=tuple(config.get("profiles", ())),
         active=active,
         forwarded=forwarded,

@@ -94,6 +94,7 @@ class _Builder:
     def __init__(self, source: SourceText, shown: str) -> None:
         self.documents: list[Document] = []
         self._source = source
+        self._variables = 0
         self._shown = shown
         self._anchors: dict[str, Node | None] = {}
         self._tags: dict[int, str] = {}
@@ -223,6 +224,9 @@ class _Builder:
                 raise self._fault("too-large", "variables are nested too deeply", line) from None
             if isinstance(compiled, Template):
                 template = compiled
+                self._variables += len(compiled.variables)
+                if self._variables > MAX_NODES:
+                    raise self._fault("too-large", f"more than {MAX_NODES} variables", line)
             else:
                 plain = compiled
             value = Text(plain)

@@ -74,9 +74,9 @@ def resolve_service(
         launched={name: seam.values for name, seam in repository.catalog.configuration.seams.items()},
         project=project,
     )
-    path = files[0]
-    header = repository.header(path, deployment.text(path))
     default = deployment.realise(inside=inside)
+    path = _home(files, default)
+    header = repository.header(path, deployment.text(path))
     if ours := toggles(deployment, default):
         deployment = replace(deployment, unset=ours)
         default = deployment.realise(inside=inside)
@@ -104,6 +104,12 @@ def resolve_service(
         worlds,
         tuple(_cuts(seen, pairs, position)),
     )
+
+
+def _home(files: tuple[str, ...], default: Realisation) -> str:
+    """The file that a service is known by: the first one, or the included one that declares it."""
+    declared = default.service.position.path if default.service else files[0]
+    return files[0] if declared in files else declared
 
 
 def _cuts(seen: Survey, pairs: int, position: Position) -> Iterator[Unresolved]:

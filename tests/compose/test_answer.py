@@ -254,3 +254,25 @@ def test_bare_build_argument_takes_the_host_s_value(args: str) -> None:
     text = f"services:\n  s:\n    build: {{context: ., args: {args}}}\n"
     assert _service(text, {"A": "host"}).config["build"]["args"] == {"A": "host", "B": "1"}
     assert _service(text).config["build"]["args"] == {"B": "1"}
+
+
+def test_a_value_that_env_states_gives_the_line_in_it() -> None:
+    text = 'services:\n  s:\n    image: i\n    command: ["${A:-b}", "${C:-d}"]\n    environment: [A]\n'
+    service = _service({"compose.yml": text, ".env": "# c\nexport A=1\n"})
+    assert service.command is not None
+    assert [(reason.path, reason.line) for reason in service.command[0].because][2:] == [(".env", 2)]
+    assert all(reason.path == "compose.yml" for reason in service.command[1].because)
+    passed = service.environment["A"]
+    assert passed is not None
+    assert [(reason.path, reason.line) for reason in passed.because] == [("compose.yml", 5), (".env", 2)]
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [("A=${B:-c}", ("B", ":-", "c")), ("A=$B", ("B", "", "")), ("A", ("A", "bare", "")), ("A='$B'", None)],
+)
+def test_variables_of_an_environment_file_are_reads(line: str, read: tuple[str, str, str] | None) -> None:
+    files = {"compose.yml": "services:\n  s: {image: i, env_file: x.env}\n", "x.env": f"Z=1\n{line}\n"}
+    found = [(one.name, one.operator, one.argument) for one in _service(files).reads]
+    assert found == ([read] if read else [])
+    assert all(str(one.position) == "x.env:2" and one.field == "env_file.A" for one in _service(files).reads)
