@@ -96,10 +96,8 @@ class Container:
     def _passed_on(self, name: str, value: str, item: Value) -> Word:
         path, line = (item.scalar.source.path, item.scalar.line) if isinstance(item, Text) else self._place_of(name)
         if isinstance(value, Stated):
-            reasons = (Reason("compose", path, line, f"{name} is passed on: {value}"), value.reason)
-        else:
-            reasons = (Reason("compose", path, line, f"{name} is passed on from the host: {value}"),)
-        return Word(value, reasons, (line,))
+            return Word(value, (Reason("compose", path, line, f"{name} is passed on: {value}"), value.reason), (line,))
+        return Word(value, (Reason("compose", path, line, f"{name} is passed on from the host: {value}"),), (line,))
 
     def _stated(self, name: str, text: str) -> Word:
         """A number or boolean, whose place is that of its name."""
