@@ -25,7 +25,7 @@ from bot.compose.structure import Structure
 MAX_STRUCTURES = 64
 """Structures that are kept of one set of files: one, unless variables decide what is extended or included."""
 
-MAX_VARIABLES = 200_000
+MAX_VARIABLES = 50_000
 """Variables of all containers together, those of environment files among them, each service's own."""
 
 _NOT_IN_A_NAME = re.compile("[^a-z0-9_-]")

@@ -32,6 +32,7 @@ class MountedFiles:
     tree: Tree
     mounts: tuple[Mount, ...]
     absent: set[str] = field(default_factory=set)
+    _by_target: dict[str, Mount] = field(default_factory=dict, repr=False, compare=False)
 
     def read(self, path: str) -> SourceFile | None:
         """The repository's file behind a container path; None when the image, a volume or the host has it."""
@@ -68,7 +69,12 @@ class MountedFiles:
 
     def _mount(self, path: str) -> Mount | None:
         """The mount that shows a path, if it shows the repository."""
-        best = max((m for m in self.mounts if _covers(m.target, path)), key=lambda m: len(m.target), default=None)
+        if not self._by_target:
+            self._by_target.update((mount.target.rstrip("/"), mount) for mount in reversed(self.mounts))
+        place, best = path.rstrip("/"), None
+        while best is None and (place in self._by_target or place):
+            best = self._by_target.get(place)
+            place = place.rpartition("/")[0]
         return best if best is not None and best.in_repository else None
 
     def _source(self, path: str) -> str | None:
@@ -80,11 +86,6 @@ class MountedFiles:
             return join(best.source, rest) if rest else best.source
         except OutsideTree:
             return None
-
-
-def _covers(target: str, path: str) -> bool:
-    target = target.rstrip("/")
-    return path == target or path.startswith(f"{target}/")
 
 
 @dataclass(frozen=True, slots=True)
