@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.audit import Unit, discover
 from bot.commands.catalogue import EXPLAIN, Explain
 from bot.compose import load_project
-from bot.engine import PROPERTIES, Property
+from bot.engine import PROPERTIES, Property, source_links
 from bot.markdown import cell, code, folded, prose
 from bot.resolution import EngineWorld, Repository, ResolvedService, resolve_service
 from bot.review.chain import chain_lines
@@ -96,9 +96,7 @@ def _chain(service: ResolvedService, world: EngineWorld, name: str, links: Links
     if world.engine is None:
         return _no_engine(world)
     found = world.engine.properties[name]
-    releases = world.engine.releases
-    at = links.at(releases[-1] if len(releases) == 1 or found.known else None)
-    lines = chain_lines(found.because, at, service.path)
+    lines = chain_lines(found.because, links, source_links(world.engine.releases, found), service.path)
     value = f"is **{_value(found)}**" if found.known else "is **not known**"
     hedge = ", as far as can be told" if found.certainty == "assumed" else ""
     parts = [

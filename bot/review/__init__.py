@@ -2,7 +2,7 @@
 
 from bot.review.affected import Affected, affected
 from bot.review.check import Annotation, CheckOutput, merge_group_check, nothing_to_review, unfinished
-from bot.review.comments import Comment, Origin, Suggestion
+from bot.review.comments import Comment, Suggestion
 from bot.review.compare import PropertyChange, Review, review
 from bot.review.configuration import ConfigurationEdit, configuration_edit
 from bot.review.diff import FileDiff, file_diffs, patch_diffs
@@ -24,7 +24,6 @@ __all__ = [
     "Links",
     "Minimise",
     "NewComment",
-    "Origin",
     "Plan",
     "Posted",
     "PropertyChange",

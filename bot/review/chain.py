@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from bot.markdown import code, prose
 from bot.provenance import Reason
@@ -19,21 +19,24 @@ MAX_TEXTS = 3
 """Texts that are told of one place."""
 
 
-def chain_lines(chain: Iterable[Reason], links: Links, path: str = "", said: str = "") -> list[str]:
-    """A list item for each place, with what is told of it. `path` is the file that the reader has open: its places are
-    given by the line alone. What has been `said` before is not told again.
+def chain_lines(
+    chain: Iterable[Reason], links: Links, source: Mapping[Reason, str], path: str = "", said: str = ""
+) -> list[str]:
+    """A list item for each place, with what is told of it. `source` has the addresses of reasons that stand in an
+    engine's source. `path` is the file that the reader has open: its places are given by the line alone. What has been
+    `said` before is not told again.
     """
     places: dict[tuple[str, int | None, str], list[Reason]] = {}
     for reason in chain:
         where = (reason.path, reason.line, "" if reason.path else reason.text)
         places.setdefault(where, []).append(reason)
-    return [line for reasons in places.values() if (line := _place(reasons, links, path, said))]
+    return [line for reasons in places.values() if (line := _place(reasons, links, source, path, said))]
 
 
-def _place(reasons: list[Reason], links: Links, path: str, said: str) -> str:
+def _place(reasons: list[Reason], links: Links, source: Mapping[Reason, str], path: str, said: str) -> str:
     first = reasons[0]
     here = f"line {first.line}" if first.path == path and first.line and first.kind != "engine-default" else ""
-    where = links.reason(first, here) or ("assumed" if first.kind == "assumption" else "")
+    where = links.reason(first, source, here) or ("assumed" if first.kind == "assumption" else "")
     new = (reason for reason in reasons if not (reason.path and reason.text[:_ENOUGH] in said))
     told = list(dict.fromkeys(map(_told, new)))
     more = [f"{len(told) - MAX_TEXTS} more"] if len(told) > MAX_TEXTS else []

@@ -9,7 +9,7 @@ from typing import Literal
 from bot.hazards import Conclusion, Finding, Level
 from bot.markdown import clipped, prose, shortened
 from bot.printable import printable
-from bot.review.comments import Origin, plain
+from bot.review.comments import plain
 from bot.review.compare import Review
 from bot.review.limits import GITHUB, Limits
 from bot.review.links import OFFLINE, Links
@@ -59,7 +59,7 @@ def check(review: Review, links: Links = OFFLINE, limits: Limits = GITHUB) -> Ch
         title=shortened(title(review), limits.check_title),
         summary=fitted(main_sections(review, links), limits.check),
         conclusion=review.conclusion,
-        annotations=tuple(_annotation(finding, review, limits) for finding in noted[:MAX_ANNOTATIONS]),
+        annotations=tuple(_annotation(finding, limits) for finding in noted[:MAX_ANNOTATIONS]),
         text=fitted(further_sections(review, links), limits.check),
     )
 
@@ -83,15 +83,14 @@ def _counts(findings: Iterable[Finding]) -> str:
     return ", ".join(f"{count} {level if count == 1 else f'{level}s'}" for level, count in counted if count)
 
 
-def _annotation(finding: Finding, review: Review, limits: Limits) -> Annotation:
-    origin = review.origins.get(finding.identity, Origin((finding.path,)))
+def _annotation(finding: Finding, limits: Limits) -> Annotation:
     return Annotation(
         finding.path,
         finding.line,
         finding.line,
         _LEVELS[finding.level],
         shortened(printable(finding.title), limits.annotation_title),
-        clipped(plain(finding, origin), limits.annotation),
+        clipped(plain(finding), limits.annotation),
     )
 
 

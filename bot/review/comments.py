@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from bot.hazards import Finding
@@ -38,18 +37,6 @@ Identity = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Of a finding's service: the files to give to Docker Compose with `-f`, the release that gave the engine's
-    reasons (None where several did), and whether it could not be told what the service ran before the change, so that
-    the finding may be older.
-    """
-
-    files: tuple[str, ...]
-    release: str | None = None
-    unknown_before: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Suggestion:
     """Lines of a file's new version, from `start` to `end`, and the text to put in their place."""
 
@@ -68,7 +55,8 @@ class Suggestion:
 @dataclass(frozen=True, slots=True)
 class Comment:
     """A review comment. `line` is None for a comment on the file as a whole; `side` is GitHub's name of the version.
-    `start` is the first line of a comment on several. `again` says that another comment on the same rule
+    `start` is the first line of a comment on several. `maybe_older` says that it cannot be told
+    what the service ran before the change. `again` says that another comment on the same rule
     gives its reasons at length.
     """
 
@@ -76,7 +64,7 @@ class Comment:
     line: int | None
     side: str
     finding: Finding
-    origin: Origin
+    maybe_older: bool = False
     suggestion: Suggestion | None = None
     start: int | None = None
     again: bool = False
@@ -108,7 +96,14 @@ class Comment:
             (None, 0),
         ):
             finding = replace(self.finding, chain=chain[:kept])
-            text = body(finding, self.origin, links, path=self.path, suggestion=suggestion, again=self.again)
+            text = body(
+                finding,
+                links,
+                path=self.path,
+                suggestion=suggestion,
+                maybe_older=self.maybe_older,
+                again=self.again,
+            )
             if len(text.encode("utf-8", "replace")) <= size:
                 return text
         return f"**{self.finding.title}** ({self.finding.level}, {links.rule(self.finding.rule)})"
@@ -128,20 +123,18 @@ class Comment:
             found.evidence,
         )
         worlds = (sorted(found.world.environment.items()), sorted(found.world.symbols.items()))
-        return fingerprint(*said, found.missing, worlds, chain, self.origin.files, self.suggestion or "")
+        return fingerprint(*said, found.missing, worlds, chain, found.files, self.maybe_older, self.suggestion or "")
 
 
-def comment_on(
-    finding: Finding, origins: Mapping[Identity, Origin], path: str = "", line: int | None = None
-) -> Comment:
+def comment_on(finding: Finding, older: Collection[Identity], path: str = "", line: int | None = None) -> Comment:
     """A comment at a place, or at none in particular."""
-    return Comment(path, line, "RIGHT", finding, origins.get(finding.identity) or Origin((finding.path,)))
+    return Comment(path, line, "RIGHT", finding, finding.identity in older)
 
 
 def comments(
     findings: Iterable[Finding],
     diffs: Mapping[str, FileDiff],
-    origins: Mapping[Identity, Origin],
+    older: Collection[Identity] = (),
     suggestions: Mapping[Identity, Suggestion] | None = None,
 ) -> tuple[Comment, ...]:
     """A comment for each finding whose file, or a file that contributes to it, is in the diff."""
@@ -150,10 +143,10 @@ def comments(
         suggestion = (suggestions or {}).get(finding.identity)
         if suggestion is not None and _applies(suggestion, diffs):
             start = suggestion.start if suggestion.start < suggestion.end else None
-            comment = comment_on(finding, origins, suggestion.path, suggestion.end)
+            comment = comment_on(finding, older, suggestion.path, suggestion.end)
             found.append(replace(comment, suggestion=suggestion, start=start))
         elif (where := place(finding, diffs)) is not None:
-            found.append(comment_on(finding, origins, *where))
+            found.append(comment_on(finding, older, *where))
     return tuple(_each_at_length_once(found))
 
 
@@ -191,65 +184,50 @@ def place(finding: Finding, diffs: Mapping[str, FileDiff]) -> tuple[str, int | N
 
 def body(
     finding: Finding,
-    origin: Origin | None = None,
     links: Links = OFFLINE,
     *,
     path: str = "",
     suggestion: Suggestion | None = None,
+    maybe_older: bool = False,
     again: bool = False,
 ) -> str:
     """What happens, in which world, why, how sure, and what to do: in this order, on one screen. `path` is the file
-    that the reader has open; `again` folds the reasons away.
+    that the reader has open; `maybe_older` and `again` are those of `Comment`.
     """
-    origin = origin or Origin((finding.path,))
-    links = links.at(origin.release)
     reasons = [part for part in (_why(finding, links, path, again), _certain(finding, links)) if part]
     label = "undecided" if finding.status == "unknown" else finding.level
     parts = [
         f"**{finding.title}** ({label}, {links.rule(finding.rule)})",
         links.references(finding.message),
-        f"**When:** {world(finding, origin)}.{_OLDER if origin.unknown_before else ''}",
+        f"**When:** {world(finding)}.{_OLDER if maybe_older else ''}",
         folded("Why, and how sure", "\n\n".join(reasons)) if again else "\n\n".join(reasons),
-        f"**{_remedy_title(finding)}:** {links.references(finding.remedy)}" if finding.remedy else "",
+        f"**What to do:** {links.references(finding.remedy)}" if finding.remedy else "",
         str(suggestion or ""),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def plain(finding: Finding, origin: Origin) -> str:
+def plain(finding: Finding) -> str:
     """A finding in plain text, for places that show no Markdown."""
-    if finding.world.environment:
-        when = f"Only when it is started with: {command(finding.world.environment, origin.files)}"
-    else:
-        when = ""
+    when = f"Only when it is started with: {finding.replay}" if finding.world.environment else ""
     missing = f"Not decided: {'; '.join(finding.missing[:MAX_MISSING])}" if finding.missing else ""
-    remedy = f"{_remedy_title(finding)}: {finding.remedy}" if finding.remedy else ""
+    remedy = f"What to do: {finding.remedy}" if finding.remedy else ""
     parts = (finding.message, when, missing, remedy, f"Rule: {finding.rule}")
     return "\n".join(printable(part) for part in parts if part)
 
 
-def _remedy_title(finding: Finding) -> str:
-    return "What to do if so" if finding.status == "unknown" else "What to do"
-
-
-def world(finding: Finding, origin: Origin) -> str:
+def world(finding: Finding) -> str:
     """The world of a finding, with the command that makes it."""
     if finding.world.environment:
-        where = f"only when it is started with {code(command(finding.world.environment, origin.files))}"
+        where = f"only when it is started with {code(finding.replay)}"
     else:
         where = "by default, as the file stands"
     assumed = ", ".join(f"{code(name)} is {code(value)}" for name, value in finding.world.symbols.items())
     return f"{where}, where {assumed}" if assumed else where
 
 
-def command(environment: Mapping[str, str], files: Iterable[str]) -> str:
-    """What a person types to start a compose in a world."""
-    sets = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
-    return " ".join([*sets, "docker compose", *(f"-f {shlex.quote(file)}" for file in files), "up"])
-
-
 def _why(finding: Finding, links: Links, path: str, whole: bool) -> str:
-    lines = chain_lines(finding.chain, links, path, finding.message)
+    lines = chain_lines(finding.chain, links, finding.links, path, finding.message)
     kept = len(lines) if whole else MAX_CHAIN
     shown = ["**Why:**", *lines[:kept]] if lines else []
     rest = lines[kept:]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from bot.audit import Report
-from bot.engine import Property, Value
-from bot.hazards import Conclusion, Finding, Level, compare, conclusion, worsened
+from bot.engine import Property, Value, source_links
+from bot.hazards import Conclusion, Difference, Finding, Level, compare, conclusion, worsened
 from bot.provenance import Reason
 from bot.resolution import ResolvedService
-from bot.review.comments import Comment, Identity, Origin, comments
+from bot.review.comments import Comment, Identity, comments
 from bot.review.configuration import ConfigurationEdit
 from bot.review.diff import FileDiff
 
@@ -22,8 +22,8 @@ class PropertyChange:
     """A property that differs in the default world. `before` and `after` are None-able values, "unknown" is the string
     that the contract gives an undecided one. `cause` is the place and text that decided the new value, an added line of
     the diff if one did; `unmentioned` is True when no added line of the diff is among its reasons, and no removed one
-    among those of the old value. `reason` is the cause as a link of the chain, `release` the one whose source it may
-    name.
+    among those of the old value. `reason` is the cause as a link of the chain, `source` its address in the
+    release's source.
     """
 
     path: str
@@ -35,16 +35,16 @@ class PropertyChange:
     cause: str
     unmentioned: bool
     reason: Reason | None = None
-    release: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
     """What a change does. `changed` holds the findings that are there before and after in another status or level.
 
-    `origins` are by the identity of a finding. `composes` is the number of composes that were looked at: those that the
-    change can touch. `undetermined` are the files of those of them in which it is not known what runs. `configuration`
-    is set when the change edits Seamguard's own configuration.
+    `maybe_older` are introduced findings of services of which it cannot be told what they ran before. `composes` is the
+    number of composes that were looked at: those that the change can touch. `undetermined` are the files of those of
+    them in which it is not known what runs. `configuration` is set when the change edits Seamguard's own configuration.
     """
 
     conclusion: Conclusion
@@ -54,7 +54,7 @@ class Review:
     unchanged: tuple[Finding, ...]
     property_changes: tuple[PropertyChange, ...]
     comments: tuple[Comment, ...]
-    origins: Mapping[Identity, Origin] = field(default_factory=dict)
+    maybe_older: frozenset[Identity] = frozenset()
     composes: int = 0
     undetermined: frozenset[str] = frozenset()
     configuration: ConfigurationEdit | None = None
@@ -92,29 +92,20 @@ def review(
         difference.unchanged,
         tuple(_property_changes(base, head, diffs, renamed)),
         (),
-        _origins(head, {new: old for old, new in renamed.items()}, base),
+        frozenset(_maybe_older(difference, base, renamed)),
         len(head.units),
         frozenset(_undetermined(head)),
         configuration,
     )
-    return replace(found, comments=comments(found.told, diffs, found.origins))
+    return replace(found, comments=comments(found.told, diffs, found.maybe_older))
 
 
-def _origins(head: Report, old_paths: Mapping[str, str], base: Report) -> Mapping[Identity, Origin]:
-    """Which files make each service, and which release gave the reasons for its engine in the world of a finding."""
-    found: dict[Identity, Origin] = {}
-    for unit in head.units:
-        releases: dict[tuple[str, tuple[tuple[str, str], ...]], str | None] = {}
-        for service in unit.services:
-            for world in service.worlds:
-                asked = world.engine.releases if world.engine is not None else ()
-                place = (service.name, tuple(world.realisation.deviations.items()))
-                releases.setdefault(place, asked[0] if len(asked) == 1 else None)
-        for finding in unit.findings:
-            world_of = (finding.service, tuple(finding.world.environment.items()))
-            known = base.resolves(old_paths.get(finding.path, finding.path), finding.service)
-            found[finding.identity] = Origin(unit.unit.files, releases.get(world_of), not known)
-    return found
+def _maybe_older(difference: Difference, base: Report, renamed: Mapping[str, str]) -> Iterable[Identity]:
+    """What is new, where it cannot be told what the service ran before."""
+    old_paths = {new: old for old, new in renamed.items()}
+    for finding in difference.introduced:
+        if not base.resolves(old_paths.get(finding.path, finding.path), finding.service):
+            yield finding.identity
 
 
 def _undetermined(head: Report) -> Iterable[str]:
@@ -144,6 +135,7 @@ def _service_changes(
     before: ResolvedService, after: ResolvedService, diffs: Mapping[str, FileDiff], renamed: Mapping[str, str]
 ) -> Iterable[PropertyChange]:
     old, new = _properties(before), _properties(after)
+    asked = next((world.engine.releases for world in after.defaults if world.engine is not None), ())
     for name, value in new.items():
         previous = old.get(name)
         if previous is None or _value(previous) == _value(value):
@@ -156,6 +148,7 @@ def _service_changes(
         )
         slug = after.slugs[0] if after.slugs else None
         cause = _cause(shown or value.because)
+        source = source_links(asked, value).get(cause) if cause else None
         yield PropertyChange(
             after.path,
             after.name,
@@ -166,14 +159,8 @@ def _service_changes(
             _told(cause),
             not mentioned,
             cause,
-            _release(after),
+            source,
         )
-
-
-def _release(service: ResolvedService) -> str | None:
-    """The release whose source gave the default world's engine defaults; None for several."""
-    asked = {release for world in service.defaults if world.engine for release in world.engine.releases}
-    return asked.pop() if len(asked) == 1 else None
 
 
 def _properties(service: ResolvedService) -> Mapping[str, Property]:

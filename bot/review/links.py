@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from bot.engine import source_link
 from bot.markdown import code, link, outside_code
 from bot.provenance import Reason
 
@@ -26,17 +26,12 @@ MAX_PATH = 1000
 class Links:
     """The addresses behind a text. `repository` is the address of the repository (`https://github.com/acme/serving`),
     `sha` the commit that was analysed, `rules` the address under which the pages of the rules are. An empty one gives
-    text without links; `release` is the engine release whose source the reasons name.
+    text without links.
     """
 
     repository: str = ""
     sha: str = ""
     rules: str = ""
-    release: str | None = None
-
-    def at(self, release: str | None) -> Links:
-        """The same for reasons from another release."""
-        return self if release == self.release else replace(self, release=release)
 
     def of(self, sha: str) -> Links:
         """The same for another commit."""
@@ -59,16 +54,16 @@ class Links:
         """A rule by its id."""
         return link(code(rule), f"{self.rules}/{quote(rule)}") if self.rules else code(rule)
 
-    def reason(self, reason: Reason, shown: str = "") -> str:
-        """The place of a reason; empty for one that has none."""
+    def reason(self, reason: Reason, source: Mapping[Reason, str], shown: str = "") -> str:
+        """The place of a reason; empty for one that has none. `source` has the addresses of reasons that stand in an
+        engine's source.
+        """
         if not reason.path:
             return ""
         if reason.kind != "engine-default":
             return self.place(reason.path, reason.line, shown)
         text = code(f"{reason.path}:{reason.line}" if reason.line else reason.path)
-        if not self.repository or self.release is None:
-            return text
-        return link(text, source_link(self.release, quote(reason.path), reason.line))
+        return link(text, source[reason]) if self.repository and reason in source else text
 
     def references(self, text: str) -> str:
         """Markdown of ours with its references to upstream issues (`vllm-project/vllm#46324`) made links."""

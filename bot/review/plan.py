@@ -155,7 +155,7 @@ def _placed(review: Review, diffs: Mapping[str, FileDiff], refused: Mapping[str,
     """The comments that have a place, the worst finding first."""
     suggestions = {comment.finding.identity: comment.suggestion for comment in review.comments if comment.suggestion}
     found = []
-    for comment in comments(review.told, diffs, review.origins, suggestions):
+    for comment in comments(review.told, diffs, review.maybe_older, suggestions):
         where = refused.get(comment.key)
         if where == "file" or (where is not None and comment.path not in diffs):
             continue
@@ -209,7 +209,7 @@ class _Threads:
         if name in wanted:
             speaking += [(item, mark) for item, mark in alive if _in_place(item, mark)]
         for item, mark in speaking:
-            comment = wanted.get(name) or comment_on(self.texts[name], self.review.origins)
+            comment = wanted.get(name) or comment_on(self.texts[name], self.review.maybe_older)
             self._renew(item, mark, comment)
             return item
         return None

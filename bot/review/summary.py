@@ -113,7 +113,7 @@ def unplaced_section(review: Review, placed: frozenset[str], links: Links) -> Se
     """In full, what has no comment of its own: no file that contributes is in the diff, or there were too many."""
     rows = tuple(
         f"#### {_where(comment.finding, links)}\n\n{comment.text(links)}"
-        for comment in (comment_on(finding, review.origins) for finding in review.told)
+        for comment in (comment_on(finding, review.maybe_older) for finding in review.told)
         if comment.key not in placed
     )
     return Section(f"Without a line of their own ({len(rows)})", rows, folded=True, apart=True)
@@ -241,7 +241,7 @@ def _service(change: PropertyChange, links: Links) -> str:
     """The name of a service, linked to what changed it; the place itself where it is not linked and has no slug."""
     reason = change.reason
     if reason is not None and reason.kind == "engine-default":
-        place = links.at(change.release).reason(reason)
+        place = links.reason(reason, {reason: change.source} if change.source else {})
         return f"{code(change.slug or f'{change.path}: {change.service}')} ({place})"
     if reason is not None and reason.line is not None and (links.repository or not change.slug):
         return links.place(reason.path, reason.line, code(change.slug) if change.slug else "")

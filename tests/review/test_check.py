@@ -29,7 +29,7 @@ def test_every_introduced_finding_is_an_annotation_the_worst_first() -> None:
 def test_an_annotation_is_plain_text_with_the_command_that_shows_the_hazard() -> None:
     reachable = replace(finding(status="reachable"), world=World({"X": "a b"}))
     (note,) = check(reviewed([reachable], {})).annotations
-    assert "Only when it is started with: X='a b' docker compose -f a.yml up" in note.message
+    assert "Only when it is started with: X='a b' docker compose -f a.yml up engine" in note.message
     assert "What to do: Take it out." in note.message
 
 

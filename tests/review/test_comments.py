@@ -99,7 +99,7 @@ def test_a_strangers_words_are_code_in_every_part(field: str) -> None:
 
 MARKS = [*"ab `@#<>[]()!*_|\\~$&;:/-\n\r\t\u2028\u202e", "``", "www.", "http:\x2f/x.y", "<!--", "-->"]
 HOSTILE = st.lists(st.sampled_from(MARKS), max_size=24).map("".join)
-ONLINE = Links("https://github.com/acme/serving", "a" * 40, "https://seamguard.example/hazards", "0.25.1")
+ONLINE = Links("https://github.com/acme/serving", "a" * 40, "https://seamguard.example/hazards")
 OURS = ("https://github.com/", "https://seamguard.example/", "https://redirect.github.com/")
 
 

@@ -8,7 +8,9 @@ from bot.provenance import Reason
 from bot.review import OFFLINE, Links
 from bot.review.marks import FindingMark, ReviewMark, SummaryMark, read_mark, without_mark
 
-LINKS = Links("https://github.com/acme/serving", "a" * 40, "https://bot.example/hazards", "0.25.1")
+LINKS = Links("https://github.com/acme/serving", "a" * 40, "https://bot.example/hazards")
+DEFAULT = Reason("engine-default", "vllm/envs.py", 12, "")
+SOURCE = "https://github.com/vllm-project/vllm/blob/v0.25.1"
 BLOB = f"https://github.com/acme/serving/blob/{'a' * 40}"
 
 
@@ -18,20 +20,18 @@ BLOB = f"https://github.com/acme/serving/blob/{'a' * 40}"
         (Reason("compose", "a b/ü(1).yml", 7, ""), f"[`a b/ü(1).yml:7`]({BLOB}/a%20b/%C3%BC%281%29.yml#L7)"),
         (Reason("catalog", "p.yml", None, ""), f"[`p.yml`]({BLOB}/p.yml)"),
         (Reason("shell", "a`].yml", 1, ""), f"[`` a`].yml:1 ``]({BLOB}/a%60%5D.yml#L1)"),
-        (
-            Reason("engine-default", "vllm/envs.py", 12, ""),
-            "[`vllm/envs.py:12`](https://github.com/vllm-project/vllm/blob/v0.25.1/vllm/envs.py#L12)",
-        ),
+        (DEFAULT, f"[`vllm/envs.py:12`]({SOURCE}/vllm/envs.py#L12)"),
         (Reason("assumption", "", None, "x"), ""),
         (Reason("compose", "x" * 2000, 1, ""), f"`{'x' * 159}…`"),
     ],
 )
 def test_a_reason_is_linked_to_its_line(reason: Reason, told: str) -> None:
-    assert LINKS.reason(reason) == told
+    assert LINKS.reason(reason, {DEFAULT: f"{SOURCE}/vllm/envs.py#L12"}) == told
 
 
-def test_an_engines_reason_is_not_linked_when_several_releases_were_asked() -> None:
-    assert LINKS.at(None).reason(Reason("engine-default", "vllm/envs.py", 12, "")) == "`vllm/envs.py:12`"
+def test_an_engines_reason_without_an_address_is_not_linked() -> None:
+    assert LINKS.reason(DEFAULT, {}) == "`vllm/envs.py:12`"
+    assert OFFLINE.reason(DEFAULT, {DEFAULT: SOURCE}) == "`vllm/envs.py:12`"
 
 
 def test_references_are_linked_without_a_trace_in_the_other_repository() -> None:

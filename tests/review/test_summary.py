@@ -105,7 +105,7 @@ def test_the_first_comment_on_a_rule_gives_the_reasons_and_the_others_fold_them(
 
 def test_the_command_names_the_file() -> None:
     (comment,) = _review(OFF.replace("      - ${CACHE:---no-enable-prefix-caching}\n", ""), OFF).comments
-    assert "`CACHE=--enable-prefix-caching docker compose -f compose.yml up`" in comment.body
+    assert "`CACHE=--enable-prefix-caching docker compose -f compose.yml up engine`" in comment.body
 
 
 def test_what_is_undecided_is_listed_with_its_reasons_and_has_no_comment() -> None:

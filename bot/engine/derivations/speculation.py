@@ -39,6 +39,11 @@ class Drafter:
     tokens: Property
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
+    @property
+    def says(self) -> tuple[object, ...]:
+        """What it says beyond its settings, which are those of the command line."""
+        return self.present, self.method, self.tokens
+
     def key(self, name: str) -> Setting | None:
         """A key of the configuration, None where it is not set."""
         return self.settings.get(name)
@@ -63,11 +68,7 @@ def tokens(context: Context) -> Property:
 
 def drafter(context: Context) -> Drafter:
     """The drafter, read once."""
-    found = context.memo.get("drafter")
-    if found is None:
-        found = context.memo["drafter"] = _read(context)
-    assert isinstance(found, Drafter)
-    return found
+    return context.once("drafter", _read)
 
 
 def _read(context: Context) -> Drafter:
