@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import groupby
 
 from bot.printable import printable
 
@@ -28,6 +29,13 @@ def prose(text: str) -> str:
     """A sentence that may quote a stranger: as it is where it is plain prose, else a code span, whole."""
     text = shortened(text, MAX_PROSE)
     return text if is_prose(text) else _span(printable(" ".join(text.split())))
+
+
+def sentence(text: str) -> str:
+    """A sentence of ours that may name things of a stranger: words that are no plain prose become code spans."""
+    words = shortened(text, MAX_PROSE).split()
+    parts = groupby(words, is_prose)
+    return " ".join(" ".join(found) if plain else _span(printable(" ".join(found))) for plain, found in parts)
 
 
 def code(text: str) -> str:

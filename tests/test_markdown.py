@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.markdown import MAX_PROSE, MAX_QUOTE, cell, clipped, code, folded, is_prose, outside_code, prose
+from bot.markdown import MAX_PROSE, MAX_QUOTE, cell, clipped, code, folded, is_prose, outside_code, prose, sentence
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,20 @@ def test_nothing_is_lost_outside_of_code(text: str) -> None:
 def test_what_is_folded_stands_apart() -> None:
     assert folded("more", "x") == "<details><summary>more</summary>\n\nx\n\n</details>"
     assert folded("more", "") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "the tag v0.24.0 of vllm/vllm-openai names release 0.24.0",
+            "the tag v0.24.0 of `vllm/vllm-openai` names release 0.24.0",
+        ),
+        ("@a <b> c", "`@a <b>` c"),
+        ("see `x` www.a.b", "see `` `x` www.a.b ``"),
+        ("a\n# b", "a `#` b"),
+        ("", ""),
+    ],
+)
+def test_in_a_sentence_what_is_no_word_is_code(text: str, expected: str) -> None:
+    assert sentence(text) == expected

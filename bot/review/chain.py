@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from bot.markdown import code, prose
+from bot.markdown import code, sentence
 from bot.provenance import Reason
 from bot.review.links import Links
 
@@ -36,7 +36,9 @@ def chain_lines(
 def _place(reasons: list[Reason], links: Links, source: Mapping[Reason, str], path: str, said: str) -> str:
     first = reasons[0]
     here = f"line {first.line}" if first.path == path and first.line and first.kind != "engine-default" else ""
-    where = links.reason(first, source, here) or ("assumed" if first.kind == "assumption" else "")
+    where = links.reason(first, source, here) or (
+        "assumed" if first.kind == "assumption" and "assumed" not in first.text else ""
+    )
     new = (reason for reason in reasons if not (reason.path and reason.text[:_ENOUGH] in said))
     told = list(dict.fromkeys(map(_told, new)))
     more = [f"{len(told) - MAX_TEXTS} more"] if len(told) > MAX_TEXTS else []
@@ -49,4 +51,4 @@ def _place(reasons: list[Reason], links: Links, source: Mapping[Reason, str], pa
 def _told(reason: Reason) -> str:
     """A line of a file is code; a sentence of ours that quotes none of it reads as one."""
     quoted = reason.kind in ("compose", "shell") or (reason.kind == "catalog" and _ENTRY.match(reason.text))
-    return code(reason.text) if quoted else prose(reason.text)
+    return code(reason.text) if quoted else sentence(reason.text)
