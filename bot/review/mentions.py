@@ -18,6 +18,7 @@ _BEFORE = 130
 _WORD = re.compile(r"[\w.+@~-]+")
 # Patterns that begin with a plain character are an order faster than a choice.
 _ENDS_IN_DOTS = re.compile(r"\.\.?/?[\"'}]*:")
+_DOTS_AND_A_VARIABLE = re.compile(r"\.\.?/\$")
 _SOURCE_OF_DOTS = re.compile(r"source:[ \t]*[\"']?\.{1,2}(?:/\.{1,2})*/?[\"'\s]")
 _DOTS = re.compile(r"(?:^|[^\w.+@~/])\.{1,2}(?:/\.{1,2}){0,40}$", re.MULTILINE)
 """A mount of the compose's own folder, or of one above it: no name is written."""
@@ -74,8 +75,8 @@ def _naming(paths: Iterable[str]) -> Callable[[str], bool]:
 
 def _is_open(text: str) -> bool:
     """Whether a text mounts a folder without naming it, or puts a name together."""
-    if _PUT_TOGETHER.search(text) or _SOURCE_OF_DOTS.search(text):
-        return True
+    if _PUT_TOGETHER.search(text) or _SOURCE_OF_DOTS.search(text) or _DOTS_AND_A_VARIABLE.search(text):
+        return True  # a variable may be empty
     return any(
         _DOTS.search(text[max(match.start() - _BEFORE, 0) : match.start()] + match[0].rstrip("/\"'}:"))
         for match in _ENDS_IN_DOTS.finditer(text)

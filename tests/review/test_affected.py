@@ -49,6 +49,7 @@ CASES = {
     "a mount by default": ({"a.yml": _with("volumes: ['${BIN:-./bin}:/b']"), "bin/run.sh": "x"}, "bin/run.sh"),
     "a name in two pieces": ({"a.yml": _with("volumes: ['./${K:-st}art.sh:/b']"), "start.sh": "x"}, "start.sh"),
     "a name in .env": ({"a.yml": _with("volumes: ['./${S}:/b']"), ".env": "S=run.sh", "run.sh": "x"}, "run.sh"),
+    "a name that may be empty": ({"d/a.yml": _with("volumes: ['./${S}:/b']"), "d/run.sh": "x"}, "d/run.sh"),
     "an env_file": ({"a.yml": _with("env_file: [conf/x.env]"), "conf/x.env": "A=1"}, "conf/x.env"),
     "the .env beside it": ({"d/a.yml": _with("environment: ['A=${A}']"), "d/.env": "A=1"}, "d/.env"),
     "what it extends": (
