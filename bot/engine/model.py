@@ -77,6 +77,7 @@ class Model:
     `recurrent` is "gdn", "mamba" or "none". `architecture` is the Hugging Face class name
     (`Qwen3_5ForConditionalGeneration`). `because` explains each field that is known, by its name.
     `hybrid` says that recurrent layers stand beside attention, where the kind of them is not known.
+    `assumed` are fields that are less sure than `certainty` says.
     """
 
     recurrent: str | None = None
@@ -85,6 +86,7 @@ class Model:
     certainty: Certainty = "certain"
     because: Mapping[str, tuple[Reason, ...]] = field(default_factory=dict)
     hybrid: bool | None = None
+    assumed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

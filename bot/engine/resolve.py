@@ -15,7 +15,7 @@ from bot.engine.derivations.context import Context, Derivation
 from bot.engine.doubts import doubts
 from bot.engine.facts import SOURCE_URL, Facts
 from bot.engine.model import PROPERTIES, Engine, Launch, Model
-from bot.engine.models import model_from_argv, traits
+from bot.engine.models import FIELDS, filled, model_from_argv, sure, traits
 
 DERIVATIONS: Mapping[str, Derivation] = {
     "model.recurrent": model_kind.recurrent,
@@ -79,13 +79,11 @@ def in_release(launch: Launch, facts: Facts, *, all_files: bool = False, checked
     line = parse(launch.argv, facts, launch.files, all_files=all_files)
     if line.errors:
         line = replace(line, settings={**line.settings, **_refused(line, facts)})
-    context = Context(launch, line, _basis(facts.version, facts), Model(), traits(None), DERIVATIONS)
-    context.model = _model(launch, context)
-    context.traits = traits(context.model.architecture)
+    context = _context(launch, line, facts)
     properties = {name: context[name] for name in PROPERTIES}
     for doubt in doubts(line.open, facts):
         properties = {name: doubt.shake(name, found) for name, found in properties.items()}
-    errors = line.errors or (conflicts(context) if checked else ())
+    errors = line.errors or (conflicts(context.fuller or context) if checked else ())
     return Engine(
         pin=launch.pin,
         releases=(facts.version,),
@@ -120,12 +118,18 @@ def _refused(line: CommandLine, facts: Facts) -> dict[str, Setting]:
     return found
 
 
-def _model(launch: Launch, context: Context) -> Model:
-    """What the repository says of the model, else what its name says."""
-    model = launch.model
-    if (model.recurrent, model.moe, model.architecture, model.hybrid) != (None, None, None, None):
-        return model
-    return model_from_argv(plain.model_name(context))
+def _context(launch: Launch, line: CommandLine, facts: Facts) -> Context:
+    """The context with what the repository says of the model, and behind it one with what the name says besides."""
+    basis = _basis(facts.version, facts)
+    context = Context(launch, line, basis, Model(), traits(None), DERIVATIONS)
+    stated, name = sure(launch.model), plain.model_name(context)
+    if (stated.recurrent, stated.moe, stated.architecture, stated.hybrid) == (None, None, None, None):
+        stated = model_from_argv(name)
+    fuller = filled(launch.model, name)
+    context.model, context.traits = stated, traits(stated.architecture)
+    if any(getattr(fuller, field) != getattr(stated, field) for field in FIELDS):
+        context.fuller = Context(launch, line, basis, fuller, traits(fuller.architecture), DERIVATIONS)
+    return context
 
 
 def _parsed(line: CommandLine) -> Mapping[str, object]:

@@ -38,7 +38,8 @@ class Context:
     """One launch in one release.
 
     `model` is what is known of the model, `traits` what its architecture adds (None for each that is not known).
-    `derivations` are asked by name and once; `errors` are what the configuration would refuse.
+    `derivations` are asked by name and once; `errors` are what the configuration would refuse. `fuller` is the same
+    launch with what is only assumed of the model: it is asked where this one has no certain answer.
     """
 
     launch: Launch
@@ -49,6 +50,7 @@ class Context:
     derivations: Mapping[str, Derivation]
     errors: list[EngineError] = field(default_factory=list)
     memo: dict[str, Any] = field(default_factory=dict)
+    fuller: Context | None = None
 
     @property
     def release(self) -> str:
@@ -59,7 +61,11 @@ class Context:
         """A property by name; derived when it is first asked for."""
         found = self.memo.get(name)
         if found is None:
-            found = self.memo[name] = self.derivations[name](self)
+            found = self.derivations[name](self)
+            if found.certainty != "certain" and self.fuller is not None:
+                found = self.fuller[name]
+                found = Property(found.value, "assumed", found.because) if found.certainty == "certain" else found
+            self.memo[name] = found
         assert isinstance(found, Property)
         return found
 
