@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final
 
 import yaml
+from packaging.version import Version
 
 from bot.engine.model import Model
 from bot.provenance import Reason
@@ -31,8 +32,8 @@ class Traits:
     """What an architecture decides in the engine. None is "not known" for each field.
 
     `hybrid` is true where recurrent layers stand beside attention. `recurrent` is their kind, "none" without any.
-    `mtp` says whether the engine can draft with the checkpoint's own prediction layers, `mamba_all` whether the
-    class supports the mamba cache mode "all". `attention` is "standard", "mla", "chunked" or "other".
+    `mtp` says whether the engine can draft with the checkpoint's own prediction layers, `mtp_since` from which release
+    on (None: from the oldest), `mamba_all` whether the class supports the mamba cache mode "all". `attention` is "standard", "mla", "chunked" or "other".
     `kind` is "generate", "pooling", "encoder-decoder", "diffusion" or "attention-free".
     """
 
@@ -41,8 +42,17 @@ class Traits:
     moe: bool | None = None
     attention: str | None = None
     mtp: bool | None = None
+    mtp_since: str | None = None
     mamba_all: bool | None = None
     kind: str | None = None
+
+
+@cache
+def drafts_itself(architecture: str | None, release: str) -> bool | None:
+    """Whether the release can draft with the prediction layers of the architecture's checkpoints; None if unknown."""
+    known = traits(architecture)
+    early = known.mtp_since is not None and Version(release) < Version(known.mtp_since)
+    return False if early else known.mtp
 
 
 UNKNOWN_TRAITS = Traits()
@@ -208,6 +218,7 @@ def _traits(entry: Mapping[str, Any]) -> Traits:
         moe=entry.get("moe", False),
         attention=entry.get("attention", "other"),
         mtp=entry.get("mtp", False),
+        mtp_since=entry.get("mtp_since"),
         mamba_all=entry.get("mamba_all", False),
         kind=kind,
     )

@@ -226,6 +226,10 @@ def supports_all_states(context: Context) -> bool | None:
 def check(context: Context) -> None:
     """Record what the configuration refuses."""
     mode, chunked = context["mamba_cache_mode"], context["chunked_prefill"]
+    whole_images = context.setting("disable_chunked_mm_input")
+    if mode.value == "align" and context["prefix_caching"].value is True and whole_images is not None:
+        if whole_images.value is True and (is_hybrid(context) or is_attention_free(context)):
+            context.refuse(whole_images, "Chunked MM input is required because of mamba cache mode 'align'")
     setting = context.setting("enable_chunked_prefill")
     recurrent = is_hybrid(context) or is_attention_free(context)
     caching = context["prefix_caching"]

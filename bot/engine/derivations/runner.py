@@ -308,8 +308,15 @@ def _mamba_all(context: Context) -> bool | None:
     return mode.value == "all" if mode.known else None
 
 
+def _inner_state(context: Context) -> bool | None:
+    """Whether the model's class says that it has a state of its own; Qwen 3.5's with images do not say it."""
+    if context.traits.recurrent == "gdn" and str(context.model.architecture).endswith("ForConditionalGeneration"):
+        return False
+    return is_hybrid(context) or is_attention_free(context)
+
+
 _FEATURES: Final[Mapping[str, Feature]] = {
-    "recurrent": lambda context: is_hybrid(context) or is_attention_free(context),
+    "recurrent": _inner_state,
     "context_parallel": _more_than_one("prefill_context_parallel_size"),
     "context_parallel_without_mla": _context_parallel_without_mla,
     "stock_compile": _stock_compile,
@@ -370,11 +377,11 @@ def check_variable(context: Context) -> None:
 def check(context: Context, conflicts: Mapping[str, Any]) -> None:
     """Record what the configuration refuses: what the runner that is used does not have."""
     runner, behaviour = context["v2_model_runner"], context.behaviour("v2_model_runner")
-    if behaviour is None or not runner.known or behaviour["default"] in ("absent", "variable"):
+    if behaviour is None or not runner.known or behaviour["default"] == "absent":
         return
     if runner.value:
         _check_second(context, behaviour)
-    else:
+    elif behaviour["default"] != "variable":
         _check_first(context, conflicts)
 
 
@@ -397,7 +404,9 @@ def _check_second(context: Context, behaviour: Mapping[str, Any]) -> None:
     forced = drafter(context).method.value == "dspark" and behaviour["dspark_forces"]
     if word is None and not forced:
         return
-    lacking = unsupported(context, behaviour)
+    lacking = unsupported(context, behaviour) if behaviour["default"] != "variable" else []
+    if lacking is not None and behaviour["lacks_align"] and context["mamba_cache_mode"].value == "align":
+        lacking.append("mamba_cache_mode='align'")
     if lacking:
         argument = f"{V2_VARIABLE}={word.text}" if word is not None else "--speculative-config"
         because = word.because if word is not None else drafter(context).method.because
