@@ -115,24 +115,6 @@ class Ineffective:
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
-    """The engine that an argv means.
-
-    `releases` are the releases that were asked (one, unless the pin has none). `refused` says that the parser did not
-    take the command line, so that this release is not the one that runs; a refusal of the configuration rests on what
-    is derived.
-    """
-
-    pin: Pin
-    releases: tuple[str, ...]
-    parsed: Mapping[str, object]
-    properties: Mapping[str, Property]
-    errors: tuple[EngineError, ...] = ()
-    ineffective: tuple[Ineffective, ...] = ()
-    refused: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Launch:
     """An engine process: what follows the program name, and the environment.
 
@@ -146,3 +128,22 @@ class Launch:
     model: Model
     sm: tuple[int, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The engine that an argv means.
+
+    `releases` are the releases that were asked (one, unless the pin has none). `refused` says that the parser did not
+    take the command line, so that this release is not the one that runs; a refusal of the configuration rests on what
+    is derived. `launch` is what was resolved.
+    """
+
+    pin: Pin
+    releases: tuple[str, ...]
+    parsed: Mapping[str, object]
+    properties: Mapping[str, Property]
+    errors: tuple[EngineError, ...] = ()
+    ineffective: tuple[Ineffective, ...] = ()
+    refused: bool = False
+    launch: Launch | None = field(default=None, compare=False, repr=False)

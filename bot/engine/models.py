@@ -126,7 +126,9 @@ def filled(model: Model, name: str | None) -> Model:
     if any(told.get(field, value) != value for field, value in stated.items()) or not _alike(model, named):
         told, named = {}, Model()
     known = traits(model.architecture)
-    own = {field: getattr(known, field) for field in ("recurrent", "moe", "hybrid") if getattr(known, field) is not None}
+    own = {
+        field: getattr(known, field) for field in ("recurrent", "moe", "hybrid") if getattr(known, field) is not None
+    }
     added = {field: value for field, value in {**told, **own}.items() if field not in stated}
     why = model.because.get("architecture", ())
     reasons = {field: why if field in own else named.because.get(field, ()) for field in added}

@@ -92,6 +92,7 @@ def in_release(launch: Launch, facts: Facts, *, all_files: bool = False, checked
         errors=errors,
         ineffective=line.ineffective + unread(launch.environment, facts),
         refused=bool(line.errors),
+        launch=launch,
     )
 
 

@@ -297,7 +297,10 @@ SETTINGS: list[list[str]] = [
     ["-sc", '{"method":"mtp","num_speculative_tokens":3}'],
     ["-sc.method=mtp", "-sc.num_speculative_tokens=3"],
     [*MTP, "--speculative-config.num_speculative_tokens", "5"],
-    *(_compile(cudagraph_mode=mode) for mode in ("NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_AND_PIECEWISE")),
+    *(
+        _compile(cudagraph_mode=mode)
+        for mode in ("NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_AND_PIECEWISE")
+    ),
     _compile(cudagraph_mode="piecewise"),
     _compile(cudagraph_mode=2),
     _compile(cudagraph_mode="BAD"),

@@ -113,7 +113,9 @@ def _card() -> None:
         try:
             return found(self, name)
         except AttributeError:
-            if name.startswith("__") or not self.name.lstrip("_").startswith(("C", "moe_C", "vllm", "qutlass", "flash")):
+            if name.startswith("__") or not self.name.lstrip("_").startswith(
+                ("C", "moe_C", "vllm", "qutlass", "flash")
+            ):
                 raise
             return _Operator(name)
 
@@ -250,7 +252,11 @@ def describe(config: Any) -> dict[str, Any]:
 
 def _say(error: BaseException, output: str) -> dict[str, Any]:
     text = output if isinstance(error, SystemExit) else str(error)
-    lines = [line for line in text.splitlines() if "error:" in line] if isinstance(error, SystemExit) else [text.partition("For further information")[0]]
+    lines = (
+        [line for line in text.splitlines() if "error:" in line]
+        if isinstance(error, SystemExit)
+        else [text.partition("For further information")[0]]
+    )
     found = {"kind": type(error).__name__, "text": "\n".join(lines)[:600]}
     if not isinstance(error, SystemExit):
         frames = traceback.extract_tb(error.__traceback__)

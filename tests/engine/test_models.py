@@ -104,7 +104,11 @@ def test_traits(architecture: str | None, hybrid: bool | None, recurrent: str | 
         (Model(hybrid=False), "LiquidAI/LFM2-1.2B", (None, None, None)),
         (Model(moe=True), "org/our-model", (None, True, None)),
         (Model(architecture="Qwen3NextForCausalLM"), "org/ours", ("gdn", True, "Qwen3NextForCausalLM")),
-        (Model("none", False, "LlamaForCausalLM", hybrid=False), "Qwen/Qwen3.5-27B", ("none", False, "LlamaForCausalLM")),
+        (
+            Model("none", False, "LlamaForCausalLM", hybrid=False),
+            "Qwen/Qwen3.5-27B",
+            ("none", False, "LlamaForCausalLM"),
+        ),
     ],
 )
 def test_a_name_fills_what_nothing_states(

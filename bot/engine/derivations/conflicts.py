@@ -98,7 +98,12 @@ def _capture_sizes(context: Context, behaviour: Mapping[str, Any]) -> None:
         return
     if not sizes.value and behaviour["sizes_needed"]:
         context.refuse(sizes, "cudagraph_capture_sizes should contain at least one element when using cuda graph.")
-    elif sizes.value and largest is not None and isinstance(largest.value, int) and all(isinstance(size, int) for size in sizes.value):
+    elif (
+        sizes.value
+        and largest is not None
+        and isinstance(largest.value, int)
+        and all(isinstance(size, int) for size in sizes.value)
+    ):
         tokens = context.setting("max_num_batched_tokens")
         limit = tokens.value if tokens is not None and isinstance(tokens.value, int) else SMALLEST_DEFAULT_BATCH
         if max(sizes.value) <= limit and max(sizes.value) != largest.value:

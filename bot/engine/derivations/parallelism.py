@@ -84,8 +84,15 @@ def _check_balancing(context: Context, behaviour: Mapping[str, Any]) -> None:
     ranks = _size(context, "data_parallel_size")
     if rank is not None and isinstance(rank.value, int) and ranks == 1:
         context.refuse(rank, "data_parallel_external_lb can only be set when data_parallel_size > 1")
-    if external is not None and rank is None and context.setting("node_rank") is None and behaviour["external_needs_rank"]:
-        context.refuse(external, "data_parallel_rank or node_rank must be specified if data_parallel_external_lb is enable.")
+    if (
+        external is not None
+        and rank is None
+        and context.setting("node_rank") is None
+        and behaviour["external_needs_rank"]
+    ):
+        context.refuse(
+            external, "data_parallel_rank or node_rank must be specified if data_parallel_external_lb is enable."
+        )
     if hybrid is not None and external is None and rank is None and context.setting("data_parallel_size_local") is None:
         if context.setting("data_parallel_start_rank") is None and context.setting("nnodes") is None:
             context.refuse(hybrid, "data_parallel_size_local must be set to use data_parallel_hybrid_lb.")

@@ -280,7 +280,9 @@ def _check_method(context: Context, settings: Mapping[str, Setting], whole: Sett
 def _check_own_layers(context: Context, named: Setting) -> None:
     """A target without prediction layers cannot draft for itself."""
     where = model_name(context) or ""
-    if drafts_itself(context.model.architecture, context.release) is False and not any(text in where.lower() for text, _ in path_marks(context)):
+    if drafts_itself(context.model.architecture, context.release) is False and not any(
+        text in where.lower() for text, _ in path_marks(context)
+    ):
         context.refuse(named, "Unsupported speculative method: 'mtp'")
 
 
