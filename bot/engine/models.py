@@ -33,7 +33,8 @@ class Traits:
 
     `hybrid` is true where recurrent layers stand beside attention. `recurrent` is their kind, "none" without any.
     `mtp` says whether the engine can draft with the checkpoint's own prediction layers, `mtp_since` from which release
-    on (None: from the oldest), `mamba_all` whether the class supports the mamba cache mode "all". `attention` is "standard", "mla", "chunked" or "other".
+    on (None: from the oldest), `mamba_all` whether the class supports the mamba cache mode "all". `attention` is
+    "standard", "mla", "chunked" or "other".
     `kind` is "generate", "pooling", "encoder-decoder", "diffusion" or "attention-free".
     """
 

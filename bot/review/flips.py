@@ -24,12 +24,10 @@ RULE = "default-flip"
 def default_flips(base: Report, head: Report, renamed: Mapping[str, str]) -> tuple[Finding, ...]:
     """One finding for each service whose pin moves and whose engine changes by that, in its default world."""
     old = {(renamed.get(s.path, s.path), s.name): s for unit in base.units for s in unit.services}
-    stood = {(renamed.get(found.path, found.path), *found.identity[2:], found.rule) for found in _active(base)}
+    stood = {_key(finding, renamed) for finding in base.findings if finding.status == "active"}
     found: list[Finding] = []
     for unit in head.units:
-        new_hazards = [
-            f for f in unit.findings if f.status == "active" and (f.path, *f.identity[2:], f.rule) not in stood
-        ]
+        new_hazards = [f for f in unit.findings if f.status == "active" and _key(f, {}) not in stood]
         for service in unit.services:
             before = old.get((service.path, service.name))
             if before is not None:
@@ -38,8 +36,9 @@ def default_flips(base: Report, head: Report, renamed: Mapping[str, str]) -> tup
     return tuple(found)
 
 
-def _active(report: Report) -> Iterable[Finding]:
-    return (finding for finding in report.findings if finding.status == "active")
+def _key(finding: Finding, renamed: Mapping[str, str]) -> tuple[str, ...]:
+    rule, path, *rest = finding.identity
+    return (rule, renamed.get(path, path), *rest)
 
 
 def _of_service(before: ResolvedService, after: ResolvedService, hazards: list[Finding]) -> Iterable[Finding]:
@@ -54,7 +53,9 @@ def _of_service(before: ResolvedService, after: ResolvedService, hazards: list[F
 
 
 def _moved(world: EngineWorld, was: Pin) -> Flips | None:
-    """What the move of the pin changes; None where it does not move, not between releases that have facts, or the engine does not start."""
+    """What the move of the pin changes; None where it does not move, where a release has no facts, or where the engine
+    does not start.
+    """
     engine, release = world.engine, world.pin.release
     if (
         engine is None
@@ -72,14 +73,14 @@ def _finding(service: ResolvedService, world: EngineWorld, changed: Flips, hazar
     caused = tuple(finding.rule for finding in hazards if names & set(finding.properties))
     texts = [_text(flip) for flip in changed.properties] + [_reread(item) for item in changed.reread]
     fields = {"old": changed.old, "new": changed.new, "changes": tuple(texts), "hazards": tuple(dict.fromkeys(caused))}
-    reasons = (*_pin_reasons(service, world), *_sources(changed))
+    reasons = (*_pin_reasons(world), *_sources(changed))
     observation = Observation(RULE, "pin", _position(service, reasons), reasons, fields)
     seen = subject(replace(service, worlds=(world,)), ())
     alone = replace(seen, situations=tuple(replace(one, observations=(observation,)) for one in seen.situations))
     return evaluate(load_rules().only({RULE}), alone)[0]
 
 
-def _pin_reasons(service: ResolvedService, world: EngineWorld) -> tuple[Reason, ...]:
+def _pin_reasons(world: EngineWorld) -> tuple[Reason, ...]:
     described = world.realisation.service
     image = described.image if described is not None else None
     return image.because if image is not None else ()

@@ -98,8 +98,9 @@ def main() -> None:
     requests = [{"release": options.version, "sm": options.sm, **request} for request in requests]
     answers = ask(options.source, options.sm, requests)
     if options.record:
-        rows = (json.dumps({**request, "answer": theirs}) for request, theirs in zip(requests, answers, strict=True))
-        Path(options.record).write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+        kept = zip(requests, answers, strict=True)
+        lines = [json.dumps({**request, "answer": theirs}) for request, theirs in kept]
+        Path(options.record).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     report(requests, answers, options.version)
 
 
@@ -113,9 +114,8 @@ def report(requests: list[dict[str, Any]], answers: list[dict[str, Any]], versio
         unknown.update(silent(request, theirs))
         for text in found:
             wrong += 1
-            print(
-                f"{version} {request['argv'][1:]} {request['env'] or ''}{request['files'] or ''}\n    {text[:300]!r} {theirs.get('error', {}).get('at', '')}"
-            )
+            print(version, request["argv"][1:], request["env"] or "", request["files"] or "")
+            print(f"    {text[:300]!r}", theirs.get("error", {}).get("at", ""))
     print(f"{version}: {wrong} of {len(requests)} differ; {resolved} of {asked} properties resolved")
     print("    unknown:", dict(unknown.most_common()))
 

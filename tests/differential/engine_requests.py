@@ -219,8 +219,6 @@ SETTINGS: list[list[str]] = [
         --kv-cache-memory 1000
         --kv-transfer-config {"kv_connector":"NixlConnector","kv_role":"kv_both"}
         --kv-transfer-config {"kv_connector":"NixlConnector"}
-        --kv-transfer-config {"kv_role":"kv_nosuch","kv_connector":"NixlConnector"}
-        --kv-transfer-config {"kv_connector":"OffloadingConnector","kv_role":"kv_both","kv_connector_extra_config":{"num_cpu_blocks":10}}
         --spec-method mtp --spec-tokens 2
         --spec-tokens 2
         --no-scheduler-reserve-full-isl
@@ -430,7 +428,8 @@ def others(_: str) -> Iterator[dict[str, Any]]:
     for model in OTHER_MODELS:
         for setting in ([], MTP, NGRAM, ["--enable-prefix-caching"], ["--enforce-eager"], ["-O0"],
                         ["--kv-cache-dtype", "fp8"], ["--no-enable-chunked-prefill"], ["--async-scheduling"],
-                        ["--mamba-cache-mode", "all"], ["--quantization", "fp8"], ["-cc.cudagraph_mode=PIECEWISE"]):  # fmt: skip
+                        ["--mamba-cache-mode", "all"], ["--quantization", "fp8"],
+                        ["-cc.cudagraph_mode=PIECEWISE"]):  # fmt: skip
             yield _request(model, setting)
 
 

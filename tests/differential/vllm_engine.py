@@ -45,9 +45,11 @@ os.environ.update(
 
 MEMORY = {120: 32, 86: 24, 90: 80}
 NAMES = {120: "NVIDIA GeForce RTX 5090", 86: "NVIDIA GeForce RTX 3090", 90: "NVIDIA H100 80GB HBM3"}
-COMPILED = ("_C", "_moe_C", "_C_stable_libtorch", "_qutlass_C", "_flashmla_C", "_flashmla_extension_C", "cumem_allocator",
-            "_rs", "_moe_C_stable_libtorch", "vllm_flash_attn._vllm_fa2_C", "vllm_flash_attn._vllm_fa3_C",
-            "_spinloop", "spinloop", "fs_io_C", "_deep_gemm_C", "_rust", "_vllm_rs")  # fmt: skip
+COMPILED = (
+    "_C", "_moe_C", "_C_stable_libtorch", "_qutlass_C", "_flashmla_C", "_flashmla_extension_C", "cumem_allocator",
+    "_moe_C_stable_libtorch", "vllm_flash_attn._vllm_fa2_C", "vllm_flash_attn._vllm_fa3_C", "spinloop", "fs_io_C",
+    "_rs", "_spinloop", "_deep_gemm_C", "_rust", "_vllm_rs",
+)  # fmt: skip
 
 ABSENT = ("orjson", "model_hosting_container_standards", "opentelemetry", "tvm_ffi", "pynvml", "vllm_rs")
 

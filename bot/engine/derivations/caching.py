@@ -21,6 +21,9 @@ MAMBA = "vllm/model_executor/models/config.py:MambaModelConfig.verify_and_update
 UNLIMITED_OCR = "vllm/model_executor/models/config.py:UnlimitedOCRForCausalLMConfig.verify_and_update_config"
 
 
+NO_MODES = "the release has no modes of caching recurrent states"
+
+
 def prefix_caching(context: Context) -> Property:
     """`prefix_caching`: whether the engine reuses the cache of equal prefixes."""
     behaviour = context.behaviour("prefix_caching")
@@ -147,7 +150,9 @@ def _forced_chunks(context: Context, serving: str | None) -> Property:
 
 
 def mamba_cache_mode(context: Context) -> Property:
-    """`mamba_cache_mode`: "none", "align" or "all"."""
+    """`mamba_cache_mode`: "none", "align" or "all"; None in a release that has no such modes."""
+    if context.basis.facts.default("mamba_cache_mode") is None:
+        return certain(None, Reason("engine-default", ARGUMENTS.partition(":")[0], None, NO_MODES))
     behaviour = context.behaviour("mamba_cache_mode")
     ignored = behaviour is not None and behaviour["flag_ignored"]
     setting = None if ignored else context.setting("mamba_cache_mode")
@@ -227,11 +232,11 @@ def check(context: Context) -> None:
     """Record what the configuration refuses."""
     mode, chunked = context["mamba_cache_mode"], context["chunked_prefill"]
     whole_images = context.setting("disable_chunked_mm_input")
-    if mode.value == "align" and context["prefix_caching"].value is True and whole_images is not None:
-        if whole_images.value is True and (is_hybrid(context) or is_attention_free(context)):
-            context.refuse(whole_images, "Chunked MM input is required because of mamba cache mode 'align'")
-    setting = context.setting("enable_chunked_prefill")
     recurrent = is_hybrid(context) or is_attention_free(context)
+    aligned = recurrent and mode.value == "align" and context["prefix_caching"].value is True
+    if aligned and whole_images is not None and whole_images.value is True:
+        context.refuse(whole_images, "Chunked MM input is required because of mamba cache mode 'align'")
+    setting = context.setting("enable_chunked_prefill")
     caching = context["prefix_caching"]
     if not (recurrent and setting is not None and setting.value is not UNKNOWN):
         return

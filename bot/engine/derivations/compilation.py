@@ -275,11 +275,11 @@ def _without_levels(state: Resolved, *, recurrent_too: bool) -> None:
         "a compiled model defaults to FULL_AND_PIECEWISE" if state.compiled else "nothing is compiled: no CUDA graphs"
     )
     definition = POST_INIT if context.basis.place(POST_INIT)[1] else OLD_POST_INIT
-    if recurrent_too and (is_hybrid(context) or is_attention_free(context)):
-        if context.model.architecture not in WITHOUT_FULL_GRAPHS:
-            reason = context.because(MAMBA, "a recurrent model defaults to FULL_AND_PIECEWISE, compiled or not")
-            state.take(resting_on(context.model_certainty, "FULL_AND_PIECEWISE", reason))
-            return
+    recurrent = is_hybrid(context) or is_attention_free(context)
+    if recurrent_too and recurrent and context.model.architecture not in WITHOUT_FULL_GRAPHS:
+        reason = context.because(MAMBA, "a recurrent model defaults to FULL_AND_PIECEWISE, compiled or not")
+        state.take(resting_on(context.model_certainty, "FULL_AND_PIECEWISE", reason))
+        return
     state.take(certain("FULL_AND_PIECEWISE" if state.compiled else "NONE", context.because(definition, text)))
 
 

@@ -80,19 +80,22 @@ def _check_micro_batches(context: Context) -> None:
 
 def _check_balancing(context: Context, behaviour: Mapping[str, Any]) -> None:
     rank, external = context.setting("data_parallel_rank"), _asked(context, "data_parallel_external_lb")
-    hybrid = _asked(context, "data_parallel_hybrid_lb")
-    ranks = _size(context, "data_parallel_size")
+    hybrid, ranks = _asked(context, "data_parallel_hybrid_lb"), _size(context, "data_parallel_size")
     if rank is not None and isinstance(rank.value, int) and ranks == 1:
         context.refuse(rank, "data_parallel_external_lb can only be set when data_parallel_size > 1")
     if (
         external is not None
-        and rank is None
-        and context.setting("node_rank") is None
         and behaviour["external_needs_rank"]
+        and not _any(context, "data_parallel_rank", "node_rank")
     ):
-        context.refuse(
-            external, "data_parallel_rank or node_rank must be specified if data_parallel_external_lb is enable."
-        )
-    if hybrid is not None and external is None and rank is None and context.setting("data_parallel_size_local") is None:
-        if context.setting("data_parallel_start_rank") is None and context.setting("nnodes") is None:
-            context.refuse(hybrid, "data_parallel_size_local must be set to use data_parallel_hybrid_lb.")
+        context.refuse(external, "data_parallel_rank or node_rank must be specified for data_parallel_external_lb.")
+    if hybrid is not None and external is None and not _any(context, *_LOCAL):
+        context.refuse(hybrid, "data_parallel_size_local must be set to use data_parallel_hybrid_lb.")
+
+
+_LOCAL: Final = ("data_parallel_size_local", "data_parallel_start_rank", "data_parallel_rank", "nnodes")
+"""Settings of which one says what runs on this node."""
+
+
+def _any(context: Context, *names: str) -> bool:
+    return any(context.setting(dest) is not None for dest in names)
