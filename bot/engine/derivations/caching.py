@@ -231,11 +231,7 @@ def supports_all_states(context: Context) -> bool | None:
 def check(context: Context) -> None:
     """Record what the configuration refuses."""
     mode, chunked = context["mamba_cache_mode"], context["chunked_prefill"]
-    whole_images = context.setting("disable_chunked_mm_input")
     recurrent = is_hybrid(context) or is_attention_free(context)
-    aligned = recurrent and mode.value == "align" and context["prefix_caching"].value is True
-    if aligned and whole_images is not None and whole_images.value is True:
-        context.refuse(whole_images, "Chunked MM input is required because of mamba cache mode 'align'")
     setting = context.setting("enable_chunked_prefill")
     caching = context["prefix_caching"]
     if not (recurrent and setting is not None and setting.value is not UNKNOWN):

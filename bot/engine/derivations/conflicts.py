@@ -225,6 +225,7 @@ _CHECKS: tuple[Check, ...] = (
     _memory,
     _stochastic_rounding,
     _family(plain.check),
+    plain.check_cache,
     _family(caching.check),
     _family(compilation.check),
     _family(speculation.check),

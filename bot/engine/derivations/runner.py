@@ -402,11 +402,9 @@ def _check_first(context: Context, conflicts: Mapping[str, Any]) -> None:
 def _check_second(context: Context, behaviour: Mapping[str, Any]) -> None:
     word = context.variable(V2_VARIABLE)
     forced = drafter(context).method.value == "dspark" and behaviour["dspark_forces"]
-    if word is None and not forced:
+    if (word is None and not forced) or not behaviour["checked"]:
         return
-    lacking = unsupported(context, behaviour) if behaviour["default"] != "variable" else []
-    if lacking is not None and behaviour["lacks_align"] and context["mamba_cache_mode"].value == "align":
-        lacking.append("mamba_cache_mode='align'")
+    lacking = unsupported(context, behaviour)
     if lacking:
         argument = f"{V2_VARIABLE}={word.text}" if word is not None else "--speculative-config"
         because = word.because if word is not None else drafter(context).method.because
