@@ -405,6 +405,11 @@ def singles(release: str) -> Iterator[dict[str, Any]]:
             yield _request(model, setting)
 
 
+def sample(release: str) -> Iterator[dict[str, Any]]:
+    """A third of all single settings and variables, for a first look."""
+    yield from [*singles(release), *environments(release)][:: len(_two(release)) + 1]
+
+
 def environments(release: str) -> Iterator[dict[str, Any]]:
     """Each variable alone, and with a drafter."""
     for model in _two(release):

@@ -44,6 +44,8 @@ def _check_context(context: Context) -> None:
     ranks, tensors = context.setting("decode_context_parallel_size"), _size(context, "tensor_parallel_size")
     if ranks is None or tensors is None or not isinstance(ranks.value, int) or ranks.value < 1:
         return
+    if _size(context, "prefill_context_parallel_size") != 1:
+        return
     if tensors % ranks.value:
         context.refuse(ranks, f"tp_size={tensors} must be divisible by dcp_size={ranks.value}.")
 
