@@ -24,7 +24,8 @@ RULE = "default-flip"
 def default_flips(base: Report, head: Report, renamed: Mapping[str, str]) -> tuple[Finding, ...]:
     """One finding for each service whose pin moves and whose engine changes by that, in its default world."""
     old = {(renamed.get(s.path, s.path), s.name): s for unit in base.units for s in unit.services}
-    stood = {_key(finding, renamed) for finding in base.findings if finding.status == "active"}
+    stood = {_key(finding, renamed): finding for finding in base.findings if finding.status == "active"}
+    stand = {_key(finding, {}) for finding in head.findings}
     found: list[Finding] = []
     for unit in head.units:
         new_hazards = [f for f in unit.findings if f.status == "active" and _key(f, {}) not in stood]
@@ -32,7 +33,9 @@ def default_flips(base: Report, head: Report, renamed: Mapping[str, str]) -> tup
             before = old.get((service.path, service.name))
             if before is not None:
                 hazards = [finding for finding in new_hazards if finding.service == service.name]
-                found += _of_service(before, service, hazards)
+                place = (service.path, service.name)
+                gone = [one for key, one in stood.items() if key[1:3] == place and key not in stand]
+                found += _of_service(before, service, hazards, gone)
     return tuple(found)
 
 
@@ -41,14 +44,16 @@ def _key(finding: Finding, renamed: Mapping[str, str]) -> tuple[str, ...]:
     return (rule, renamed.get(path, path), *rest)
 
 
-def _of_service(before: ResolvedService, after: ResolvedService, hazards: list[Finding]) -> Iterable[Finding]:
+def _of_service(
+    before: ResolvedService, after: ResolvedService, hazards: list[Finding], gone: list[Finding]
+) -> Iterable[Finding]:
     was = next((world.pin for world in before.defaults if world.engine is not None), None)
     if was is None or was.release is None or not is_known(was.release):
         return
     for world in after.defaults:
         changed = _moved(world, was)
         if changed is not None and (changed.properties or changed.reread):
-            yield _finding(after, world, changed, hazards)
+            yield _finding(after, world, changed, hazards, gone)
             return
 
 
@@ -68,11 +73,16 @@ def _moved(world: EngineWorld, was: Pin) -> Flips | None:
     return flips(engine.launch, was, world.pin)
 
 
-def _finding(service: ResolvedService, world: EngineWorld, changed: Flips, hazards: list[Finding]) -> Finding:
+def _finding(
+    service: ResolvedService, world: EngineWorld, changed: Flips, hazards: list[Finding], gone: list[Finding]
+) -> Finding:
     names = {flip.name for flip in changed.properties}
-    caused = tuple(finding.rule for finding in hazards if names & set(finding.properties))
+    caused, ended = (
+        tuple(dict.fromkeys(finding.rule for finding in some if names & set(finding.properties)))
+        for some in (hazards, gone)
+    )
     texts = [_text(flip) for flip in changed.properties] + [_reread(item) for item in changed.reread]
-    fields = {"old": changed.old, "new": changed.new, "changes": tuple(texts), "hazards": tuple(dict.fromkeys(caused))}
+    fields = {"old": changed.old, "new": changed.new, "changes": tuple(texts), "hazards": caused, "ended": ended}
     reasons = (*_pin_reasons(world), *_sources(changed))
     observation = Observation(RULE, "pin", _position(service, reasons), reasons, fields)
     seen = subject(replace(service, worlds=(world,)), ())

@@ -1,6 +1,6 @@
 """Which property is verified in which release, as a table for people.
 
-    python -m tests.differential.verified > docs/verified.md
+python -m tests.differential.verified > docs/verified.md
 """
 
 from __future__ import annotations

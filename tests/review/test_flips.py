@@ -73,3 +73,9 @@ def test_a_file_that_was_moved_keeps_its_pin() -> None:
     old = _audit("0.27.1", path="old/docker-compose.yml")
     (found,) = _flips(old, _audit("0.28.0"), {"old/docker-compose.yml": PATH})
     assert found.path == PATH
+
+
+def test_a_default_that_takes_a_hazard_away_is_only_told() -> None:
+    (found,) = _flips(_audit("0.28.0", MTP), _audit("0.27.1", MTP))
+    assert found.level == "notice"
+    assert "That ends" in found.message

@@ -55,7 +55,10 @@ def _taken_away(context: Context, behaviour: Mapping[str, Any], *, asked: bool) 
             return unknown(*embeds.because) if embeds.value is UNKNOWN else certain(False, reason, *embeds.because)
     if behaviour["encoder_only_without"]:
         only, transfer = context.setting("mm_encoder_only"), context.setting("ec_transfer_config")
-        if only is not None and only.value is not False:
+        text_only = str(context.model.architecture).endswith("ForCausalLM")
+        if only is not None and only.value is not False and not text_only:
+            if context.model.architecture is None:
+                return missing("an instance that only encodes images has no prefix caching, if the model reads images")
             reason = context.because(ENCODER_ONLY, "an instance that only encodes images has no prefix caching")
             return unknown(*only.because) if only.value is UNKNOWN else certain(False, reason, *only.because)
         if transfer is not None:
