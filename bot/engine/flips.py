@@ -9,7 +9,6 @@ from bot.engine.model import Engine, EngineError, Ineffective, Launch, Pin, Prop
 from bot.engine.resolve import resolve
 from bot.provenance import Reason
 
-
 SETTINGS: Final = frozenset({"mamba_cache_mode", "optimization_level"})
 """Settings that are none in a release without them: that they appear, or go, changes nothing by itself."""
 

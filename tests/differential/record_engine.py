@@ -16,7 +16,8 @@ from typing import Any
 LIMITED = (
     "ray", "Arctic", "flashinfer", "Cannot find the config file", "derived max_model_len", "attention heads",
     "divisible by 3", "vocabulary size", "per-layer attribute", "Whisper", "libcudart", "flash_mla",
-    "could not locate think", "larger than the number of available GPUs", "my.Proposer", "kv heads", "KV heads", "rope_",
+    "could not locate think",
+    "larger than the number of available GPUs", "my.Proposer", "kv heads", "KV heads", "rope_",
     "num_attention_heads", "not supported for now", "max_num_batched_tokens (2048)", "No module named",
     "failed to be inspected",
 )  # fmt: skip
