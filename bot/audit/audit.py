@@ -10,7 +10,7 @@ from bot.audit.cards import evaluate_on_cards
 from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_engine
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.subject import subject
-from bot.catalog import Problem
+from bot.catalog import Problem, idle_globs
 from bot.compose import ComposeError, Project, load_project
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Rule, Rules, Situation, Subject, World, at_least, evaluate
@@ -19,6 +19,9 @@ from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
 from bot.tree import UnreadableFile
 from bot.worlds.comments import Offer, comments
+
+_SEVERITY = ("active", "reachable", "unknown", "mitigated")
+"""Statuses, the worst first."""
 
 _PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _AROUND = 3
@@ -41,6 +44,10 @@ class UnitReport:
     unresolved: frozenset[str]
     project: Project
 
+    def holds(self, path: str) -> bool:
+        """Whether services of this file are services of the compose."""
+        return path in self.unit.files or any(one.position.path == path for one in self.project.services.values())
+
     def resolves(self, service: str) -> bool:
         """Whether it is known what a service runs, or that there is none of this name."""
         if service in self.unresolved:
@@ -59,14 +66,21 @@ class Report:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings, one for each identity."""
-        found = [finding for unit in self.units for finding in unit.findings]
-        return tuple(sorted(found, key=lambda finding: (finding.path, finding.line, finding.rule, finding.cause)))
+        found: dict[tuple[str, ...], Finding] = {}
+        for finding in (finding for unit in self.units for finding in unit.findings):
+            # A file that another one includes is looked at alone, and once more where it is included.
+            known = found.setdefault(finding.identity, finding)
+            if _SEVERITY.index(finding.status) < _SEVERITY.index(known.status):
+                found[finding.identity] = finding
+        return tuple(
+            sorted(found.values(), key=lambda finding: (finding.path, finding.line, finding.rule, finding.cause))
+        )
 
     def resolves(self, path: str, service: str) -> bool:
         """Whether it is known what a service runs, or that it is not there."""
         if any(item.path == path and item.unread for item in self.skipped):
             return False
-        return all(unit.resolves(service) for unit in self.units if unit.unit.path == path)
+        return all(unit.resolves(service) for unit in self.units if unit.holds(path))
 
 
 def audit(
@@ -88,7 +102,9 @@ def audit(
         except Exception as error:  # a fault of ours with one file must not take the others with it
             reason = f"internal error, please report it: {type(error).__name__}: {error}"
             broken.append(Skipped(unit.path, reason, unread=True))
-    return Report(tuple(reports), (*discovery.skipped, *broken), repository.catalog.problems)
+    configuration = repository.catalog.configuration
+    idle = idle_globs(configuration, repository.tree.paths()) if configuration.globs else ()
+    return Report(tuple(reports), (*discovery.skipped, *broken), (*repository.catalog.problems, *idle))
 
 
 def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
@@ -105,6 +121,8 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
         if not all(world.resolved for world in service.defaults):
             unresolved.add(name)
     findings += _refusals(repository, unit, project, rules)
+    if len(unit.files) > 1:
+        findings = [replace(finding, files=unit.files) for finding in findings]
     return UnitReport(unit, tuple(findings), tuple(services), frozenset(unresolved), project)
 
 
@@ -132,8 +150,9 @@ def _findings(repository: Repository, unit: Unit, service: ResolvedService, rule
 
 
 def _without_properties(rules: Rules) -> Rules:
-    """The rules that can be asked of a service without a vLLM engine."""
-    return rules.only({rule.id for rule in rules.over_observations})
+    """The rules that can be asked of a service without a vLLM engine, as far as their findings are wanted."""
+    askable = {rule.id for rule in rules.over_observations}
+    return rules.only(askable if rules.reported is None else askable & rules.reported)
 
 
 def _with_mitigations(

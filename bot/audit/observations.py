@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 from bot.compose import ComposeError
 from bot.engine import EngineError, Ineffective
+from bot.engine.facts import load as load_facts
 from bot.hazards import Observation
 from bot.provenance import Position, Reason
 from bot.resolution import EngineWorld, ResolvedService
 from bot.worlds.comments import Offer
 from bot.worlds.early import EarlyInterpolation
+
+_ASKS_FOR = re.compile(r"\brequires\s+[`'\"]?(--[a-z][a-z0-9-]*(?:=[\w.-]+)?)")
+_ASKS_AWAY = re.compile(r"\bremove\s+[`'\"]?(--[a-z][a-z0-9-]*)")
 
 _SIGNS_OF_A_FRAGMENT = ("has neither an image nor a build context", "refers to undefined")
 """What Docker Compose says of a file that is meant to be laid over another one (`-f base.yml -f this.yml`)."""
@@ -76,13 +82,16 @@ def _early_interpolation(item: EarlyInterpolation) -> Observation:
 
 
 def _exit(service: ResolvedService, world: EngineWorld, status: int) -> Observation:
-    because = [Reason("shell", service.path, service.position.line, f"the entrypoint ends with status {status}")]
+    ended = world.outcome.ended if world.outcome else None
+    place = ended.position if ended and ended.position else service.position
+    why = f"the entrypoint ends with status {status}" + (f": {ended.reason}" if ended else "")
+    because = [Reason("shell", place.path, place.line, why)]
     absent = sorted(world.realisation.absent)
     because += (
         Reason("assumption", "", None, f"{folder} is not in the repository, so it is empty") for folder in absent
     )
     fields = {"status": status, "setup": bool(absent), "absent": ", ".join(absent), **_incomplete(service)}
-    return Observation("entrypoint-exit", "entrypoint", service.position, tuple(because), fields)
+    return Observation("entrypoint-exit", "entrypoint", place, tuple(because), fields)
 
 
 def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineError) -> Observation:
@@ -91,12 +100,28 @@ def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineErr
         "kind": error.kind,
         "argument": error.argument,
         "message": error.message,
+        "add": _named(_ASKS_FOR, error.message),
+        "remove": _named(_ASKS_AWAY, error.message),
+        "near": _nearest_flag(world, error) if error.kind == "unknown-flag" else "",
         "documented": offer is not None,
         "comment": offer.text if offer else "",
         **_incomplete(service),
     }
     cause = f"{error.kind}:{_flag(error.argument)}"
     return Observation("engine-error", cause, _place(service, error.because), error.because, fields)
+
+
+def _named(pattern: re.Pattern[str], message: str) -> str:
+    """The flag that the engine's message asks for, or asks to leave out; empty when it names none."""
+    found = pattern.search(message)
+    return found[1] if found else ""
+
+
+def _nearest_flag(world: EngineWorld, error: EngineError) -> str:
+    """The flag of the release that is spelt most like one that it does not have; empty when none is near."""
+    asked = world.engine.releases if world.engine else ()
+    known = load_facts(asked[-1]).spellings if asked else ()
+    return next(iter(get_close_matches(_flag(error.argument), known, 1, 0.8)), "")
 
 
 def _flag(argument: str) -> str:

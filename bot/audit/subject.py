@@ -40,6 +40,7 @@ def situation(service: ResolvedService, world: EngineWorld, observations: tuple[
         observations=observations,
         position=service.position,
         asked=asked,
+        settings=frozenset(engine.parsed) if engine else None,
     )
 
 

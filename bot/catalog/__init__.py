@@ -1,6 +1,6 @@
 """The repository's own knowledge: configuration, profiles, patches, slugs and the headers of its composes."""
 
-from bot.catalog.configuration import read_configuration
+from bot.catalog.configuration import idle_globs, read_configuration
 from bot.catalog.hardware import hardware_for
 from bot.catalog.header import read_header
 from bot.catalog.model import (
@@ -8,6 +8,7 @@ from bot.catalog.model import (
     Catalog,
     Configuration,
     EngineProfile,
+    HardwareDeclaration,
     HardwareProfile,
     Header,
     ImageDeclaration,
@@ -27,6 +28,7 @@ __all__ = [
     "Catalog",
     "Configuration",
     "EngineProfile",
+    "HardwareDeclaration",
     "HardwareProfile",
     "Header",
     "ImageDeclaration",
@@ -36,6 +38,7 @@ __all__ = [
     "SeamDeclaration",
     "WiredPatch",
     "hardware_for",
+    "idle_globs",
     "load_bearing_for",
     "model_for",
     "overlays_for",

@@ -7,23 +7,28 @@ images:
   ghcr.io/x/y@sha256:…: {release: "0.25.1", contains: ["vllm#46324"], adds: [nvfp4-kv-route]}
 seams:                                  # what a launcher sets by itself
   NVLINK_MODE: {values: ["0", "1"], set_by: scripts/launch.sh}
+hardware:                               # which GPUs a compose is meant for; the first glob that fits counts
+  "deploy/5090/*.yml": RTX 5090
+  "deploy/**": [sm_86, sm_89]
 ```
+
+`docs/configuration.md` explains each key.
 """
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 
 from bot.catalog.document import NotYaml, Value, parse
-from bot.catalog.model import Configuration, ImageDeclaration, Problem, SeamDeclaration
+from bot.catalog.model import Configuration, HardwareDeclaration, ImageDeclaration, Problem, SeamDeclaration
 from bot.provenance import Position
 from bot.references import normalise
 from bot.tree import Tree, UnreadableFile
 
 PATH = ".github/seamguard.yml"
 
-_KEYS = ("composes", "ignore", "images", "seams")
+_KEYS = ("composes", "hardware", "ignore", "images", "seams")
 _IMAGE_KEYS = ("release", "contains", "adds")
 _SEAM_KEYS = ("values", "set_by")
 
@@ -33,14 +38,32 @@ def read_configuration(tree: Tree) -> Configuration:
     try:
         text = tree.read(PATH)
     except UnreadableFile as error:
-        return Configuration(problems=(Problem(error.message, Position(PATH, 1)),))
+        return Configuration(problems=(Problem(error.message, Position(PATH, 1)),), unreadable=True)
     if text is None:
         return Configuration()
     try:
         root = parse(text, PATH)
     except NotYaml as error:
-        return Configuration(problems=(Problem(f"not YAML: {error.message}", Position(PATH, error.line)),))
+        problem = Problem(f"not YAML: {error.message}", Position(PATH, error.line))
+        return Configuration(problems=(problem,), unreadable=True)
     return _Reader().read(root) if root else Configuration()
+
+
+def fits(path: str, glob: str) -> bool:
+    """Whether a path of the repository fits a glob; `*` takes slashes too, and `**/x` fits a top-level `x`."""
+    return fnmatchcase(path, glob) or fnmatchcase(f"/{path}", glob)
+
+
+def idle_globs(configuration: Configuration, paths: Iterable[str]) -> Iterator[Problem]:
+    """The globs that fit none of the repository's files: they do nothing, and somebody believes that they do."""
+    left = dict(configuration.globs)
+    for path in paths:
+        if not left:
+            return
+        for glob in [glob for glob in left if fits(path, glob)]:
+            del left[glob]
+    for glob, position in sorted(left.items(), key=lambda entry: entry[1].line):
+        yield Problem(f"the glob {glob[:80]!r} fits no file of the repository", position)
 
 
 class _Reader:
@@ -49,7 +72,12 @@ class _Reader:
 
     def read(self, root: Value) -> Configuration:
         fields = self._mapping(root, _KEYS, "the configuration")
+        hardware = tuple(self._hardware(glob, value) for glob, value in self._entries(fields, "hardware"))
         return Configuration(
+            hardware=hardware,
+            globs={item.glob: item.position for item in hardware}
+            | _places(fields, "ignore")
+            | _places(fields, "composes"),
             composes=self._texts(fields, "composes"),
             ignore=self._texts(fields, "ignore"),
             images={image: self._image(image, value) for image, value in self._entries(fields, "images")},
@@ -68,6 +96,13 @@ class _Reader:
             position=value.position,
         )
 
+    def _hardware(self, glob: str, value: Value) -> HardwareDeclaration:
+        cards = value.texts
+        if value.is_mapping or not cards:
+            self._problem(f"the hardware of {glob[:80]!r} is no card, such as RTX 5090 or sm_120", value.position)
+            cards = ()
+        return HardwareDeclaration(glob, cards, value.position)
+
     def _seam(self, value: Value) -> SeamDeclaration:
         if not value.is_mapping:
             return SeamDeclaration(value.texts, None, value.position)
@@ -80,7 +115,9 @@ class _Reader:
             return {}
         for key, position in value.written_keys():
             if key not in (*known, "<<"):
-                near = difflib.get_close_matches(key, known, 1)
+                from difflib import get_close_matches  # only ever needed for an error
+
+                near = get_close_matches(key, known, 1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
                 self._problem(f"unknown key {key[:80]!r} in {what}: {hint}", position)
         return value.fields()
@@ -124,3 +161,9 @@ class _Reader:
 
     def _problem(self, message: str, position: Position) -> None:
         self.problems.append(Problem(message, position))
+
+
+def _places(fields: Mapping[str, Value], key: str) -> dict[str, Position]:
+    """Where each glob of a list stands."""
+    children = fields[key].children if key in fields else ()
+    return {child.text: child.position for child in children if child.text}

@@ -1,4 +1,4 @@
-"""Which cards a compose is meant for, by what its header declares.
+"""Which cards a compose is meant for, by what the configuration or its header declares.
 
 Headers are prose in structured keys. Only keys that state a target are read, and in them only clauses that neither
 negate nor tell history: "5090 is the primary target" counts, "confirmed on sm_86 2026-07-11" does not.
@@ -7,14 +7,15 @@ negate nor tell history: "5090 is the primary target" counts, "confirmed on sm_8
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
 import yaml
 
-from bot.catalog.model import Catalog, HardwareProfile, Header
+from bot.catalog.configuration import fits
+from bot.catalog.model import Catalog, Configuration, HardwareProfile, Header, Problem
 from bot.catalog.profiles import capability
 from bot.rules import RULES
 
@@ -58,8 +59,12 @@ class _Cards:
 def hardware_for(catalog: Catalog, header: Header, path: str) -> tuple[int, ...]:
     """The compute capabilities (12.0 is 120) that a compose is meant for, ascending; empty when it does not say.
 
-    Stated by the header, else by a folder of `path` that is named exactly like one of the repository's cards.
+    Stated by the configuration (`hardware:`), else by the header, else by a folder of `path` that is named exactly like
+    one of the repository's cards.
     """
+    for declared in catalog.configuration.hardware:
+        if fits(path, declared.glob):
+            return tuple(sorted({sm for card in declared.cards if (sm := _card(catalog.hardware, card)) is not None}))
     stated = [value.lower() for key, (value, _) in header.values.items() if key in _TARGET_KEYS]
     if not stated:
         parts = path.split("/")
@@ -74,6 +79,26 @@ def hardware_for(catalog: Catalog, header: Header, path: str) -> tuple[int, ...]
                 return ()
     minimum = _minimum(header, stated)
     return tuple(sorted(sm for sm in targets if minimum is None or sm >= minimum))
+
+
+def unknown_cards(configuration: Configuration, profiles: Mapping[str, HardwareProfile]) -> Iterator[Problem]:
+    """What `hardware:` calls a card and nobody knows."""
+    for declared in configuration.hardware:
+        for card in declared.cards:
+            if _card(profiles, card) is None:
+                message = f"no card is known as {card[:80]!r}: write its compute capability, such as sm_120"
+                yield Problem(message, declared.position)
+
+
+def _card(profiles: Mapping[str, HardwareProfile], written: str) -> int | None:
+    """The compute capability of one card: a profile's id or name, a number (`sm_120`, `12.0`, `120`), or a name."""
+    for profile in profiles.values():
+        if written in (profile.id, *profile.names):
+            return profile.sm
+    if (number := capability(written)) is not None:
+        return number
+    found = _named(written.strip().lower(), _cards(tuple(sorted(profiles.values(), key=lambda card: card.id))))
+    return found.pop() if len(found) == 1 else None
 
 
 def _without_asides(value: str) -> str:

@@ -118,6 +118,15 @@ class SeamDeclaration:
 
 
 @dataclass(frozen=True, slots=True)
+class HardwareDeclaration:
+    """`hardware:` of the configuration: the cards that the composes of a glob are meant for, as they are written."""
+
+    glob: str
+    cards: tuple[str, ...]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A catalog file that could not be read or does not say what it should."""
 
@@ -127,13 +136,20 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """`.github/seamguard.yml`. `composes` are globs; empty means "every file that looks like a compose"."""
+    """`.github/seamguard.yml`. `composes` are globs; empty means "every file that looks like a compose".
+
+    `globs` are those of every key, each with its place. `unreadable` says that the file is there and says nothing: it
+    is not YAML, or cannot be read (`problems` has the reason).
+    """
 
     composes: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     images: Mapping[str, ImageDeclaration] = field(default_factory=dict)
     seams: Mapping[str, SeamDeclaration] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    hardware: tuple[HardwareDeclaration, ...] = ()
+    globs: Mapping[str, Position] = field(default_factory=dict)
+    unreadable: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

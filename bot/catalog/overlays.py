@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from bot.catalog.model import Catalog, Patch
 from bot.catalog.patches import references_in_path
+from bot.catalog.running import files_run
 from bot.compose.model import Mount, Service
 from bot.provenance import Position, Reason, Word
 from bot.shell.model import Step
@@ -293,7 +294,8 @@ def _overlaps(one: str, other: str) -> bool:
 def _runs(step: Step, target: str) -> bool:
     """Whether a step runs the file at `target`, or one below it."""
     place = target.rstrip("/")
-    return any(word.text == place or word.text.startswith(f"{place}/") for word in step.run)
+    run = files_run([word.text for word in step.run], step.standard_input)
+    return any(file.rstrip("/") == place or file.startswith(f"{place}/") for file in run)
 
 
 def _is_laid_over(place: _Placed, patch: Patch | None) -> bool:

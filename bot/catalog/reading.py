@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from bot.catalog.configuration import read_configuration
 from bot.catalog.document import NotYaml, Value, parse
+from bot.catalog.hardware import unknown_cards
 from bot.catalog.model import Catalog, EngineProfile, HardwareProfile, ModelProfile, Patch, Problem
 from bot.catalog.patches import MARKS as PATCH_MARKS
 from bot.catalog.patches import read_patches
@@ -57,6 +58,7 @@ class _Reading:
                 self.problems.append(Problem(message, Position(path, 1)))
                 break
             self._take(path, text)
+        self.problems.extend(unknown_cards(configuration, self.hardware))
         return Catalog(
             configuration=configuration,
             models=tuple(self.models),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from importlib import import_module
@@ -22,6 +23,7 @@ _COMMANDS = {
     "learn": "bot.cli.learn:learn_command",
     "resolve": "bot.cli.resolve:resolve_command",
     "review": "bot.cli.review:review_command",
+    "rules": "bot.cli.rules:rules_command",
 }
 
 
@@ -48,7 +50,8 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line; unreadable input ends it with status 2 and one sentence."""
     # The process lives for one question and makes few cycles: collecting them costs more than it frees.
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(500_000, 50, 50)
+    atexit.register(gc.freeze)  # else the interpreter looks through all that was made once more before it ends
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character still gets the rest

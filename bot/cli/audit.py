@@ -7,14 +7,16 @@ from typing import Any
 
 import click
 
-from bot.audit import Report, audit
+from bot.audit import Report, Unit, audit
 from bot.cli.failure import Failure
+from bot.cli.hints import near
 from bot.cli.machine import print_json
-from bot.cli.opening import opened
+from bot.cli.opening import opened, readable
 from bot.cli.options import fail_on_option, format_option, rev_option
-from bot.cli.progress import progress
+from bot.cli.progress import announced, progress
 from bot.hazards import Finding, Rules, at_least, finding_json, load_rules
 from bot.printable import printable
+from bot.repositories import work_tree
 
 SCHEMA = 1
 
@@ -23,13 +25,15 @@ SCHEMA = 1
 @click.argument("folder", default=".", type=click.Path(path_type=Path))
 @rev_option
 @click.option("--rule", "only", multiple=True, metavar="ID", help="Only this rule; may be given more than once.")
+@click.option("--folded", is_flag=True, help="Show in text what is folded away: mitigated, or nothing to act on.")
 @fail_on_option
 @format_option("text", "json", "sarif", "github")
-def audit_command(folder: Path, rev: str | None, only: tuple[str, ...], fail_on: str, output: str) -> None:
+def audit_command(
+    folder: Path, rev: str | None, only: tuple[str, ...], folded: bool, fail_on: str, output: str
+) -> None:
     """Resolve every compose below FOLDER and list the hazards in it."""
     rules = _chosen(load_rules(), only)
-    with opened(folder, rev) as repository, progress("composes") as advance:
-        report = audit(repository, rules, progress=lambda unit, total: advance(unit.path, total))
+    report = _audited(folder, rev, rules)
     if output == "json":
         print_json(report_json(report))
     elif output == "sarif":
@@ -42,16 +46,35 @@ def audit_command(folder: Path, rev: str | None, only: tuple[str, ...], fail_on:
     else:
         from bot.cli import text
 
-        text.print_report(report)
+        text.print_report(report, folded=folded)
     if any(at_least(finding.level, fail_on) for finding in report.findings):
         raise SystemExit(1)
 
 
 def _chosen(rules: Rules, only: tuple[str, ...]) -> Rules:
-    unknown = [rule for rule in only if rule not in rules.ids]
-    if unknown:
-        raise Failure(f"no rule {unknown[0]!r}; the rules are {', '.join(sorted(rules.ids))}")
+    for rule in only:
+        if rule not in rules.ids:
+            raise Failure(f"no rule {rule!r}: {near(rule, rules.ids, 'the rules are')}")
     return rules.only(only) if only else rules
+
+
+def _audited(folder: Path, rev: str | None, rules: Rules) -> Report:
+    with announced(lambda: _reading(folder, rev)) as begun, opened(folder, rev) as repository:
+        readable(repository)
+        with progress("composes") as advance:
+
+            def next_one(unit: Unit, total: int) -> None:
+                begun()
+                advance(unit.path, total)
+
+            return audit(repository, rules, progress=next_one)
+
+
+def _reading(folder: Path, rev: str | None) -> str:
+    """What takes its time before the first compose."""
+    if rev is not None or work_tree(folder) is not None:
+        return f"reading the YAML files of {folder}"
+    return f"{folder} is no git repository: every YAML file below it is read"
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -74,7 +97,8 @@ def annotation(finding: Finding) -> str:
     """A finding as a workflow command of GitHub Actions."""
     title = _property(f"{finding.rule} ({finding.status})")
     place = f"file={_property(finding.path)},line={finding.line},title={title}"
-    return f"::{_COMMANDS[finding.level]} {place}::{_data(f'{finding.message} {finding.remedy}'.strip())}"
+    service = f"{finding.service}: " if finding.service else ""
+    return f"::{_COMMANDS[finding.level]} {place}::{_data(f'{service}{finding.message} {finding.remedy}'.strip())}"
 
 
 def _data(text: str) -> str:

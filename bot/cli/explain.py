@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from bot.cli.failure import Failure
-from bot.cli.opening import locate, opened
+from bot.cli.hints import near, no_service
+from bot.cli.opening import locate, opened, readable
 from bot.cli.options import env_option, repo_option, rev_option, symbol_option
 from bot.compose import load_project
-from bot.engine import PROPERTIES, Property, source_link
-from bot.hazards import load_rules
+from bot.engine import PROPERTIES, source_links
+from bot.hazards import Rules, load_rules
 from bot.printable import printable
-from bot.provenance import Reason
-from bot.resolution import EngineWorld, ResolvedService, resolve_service
+from bot.resolution import Repository, ResolvedService, resolve_service
 
 
 @click.command("explain")
@@ -33,28 +33,52 @@ def explain_command(
     env: dict[str, str],
     symbols: dict[str, str],
 ) -> None:
-    """Show the chain of reasons behind PROPERTY of a compose, or the page of a RULE."""
+    """Show the chain of reasons behind PROPERTY of a compose FILE, or the page of a RULE.
+
+    Without a property: every property, each with its chain. `rules` lists the rules.
+    """
     rules = load_rules()
     if property_name is None and subject in rules.ids:
         click.echo(rules.page(subject))
         return
-    if property_name is not None and property_name not in PROPERTIES:
-        raise Failure(f"no property {property_name!r}; there are {', '.join(PROPERTIES)}")
-    if property_name is None and "/" not in subject and "." not in subject:
-        near = difflib.get_close_matches(subject, rules.ids, 1)
-        hint = f"did you mean {near[0]}?" if near else f"the rules are {', '.join(sorted(rules.ids))}"
-        raise Failure(f"no rule {subject!r}: {hint}")
+    _check_words(subject, property_name, rules)
     file, _, service = subject.partition(":")
     root, path = locate(file, repo)
+    if (root / path).is_dir():
+        raise Failure(f"{file} is a folder: name a compose file")
     with opened(root, rev) as repository:
-        project = load_project(repository.documents, (path,), env)
-        for error in project.errors:
-            click.echo(printable(f"{error.path}:{error.line or 1}: {error.message}"), err=True)
-        names = [name for name in project.services if service in ("", name)]
-        if not names:
-            raise Failure(f"{path}: no service {service!r}" if service else f"{path}: no service could be resolved")
+        readable(repository)
+        names = list(_services(repository, path, service, env))
         for name in names:
             _explain(resolve_service(repository, (path,), name, environment=env, symbols=symbols), property_name)
+
+
+def _check_words(subject: str, property_name: str | None, rules: Rules) -> None:
+    """Refuse what is neither a file with a property of ours, nor a rule."""
+    if property_name is not None and subject in rules.ids:
+        raise Failure(
+            f"{subject} is a rule: `explain {subject}` prints its page, and "
+            f"`explain FILE[:SERVICE] {property_name}` says how a compose comes by the property"
+        )
+    if property_name is not None and property_name not in PROPERTIES:
+        raise Failure(f"no property {property_name!r}: {near(property_name, PROPERTIES, 'there are')}")
+    if subject in PROPERTIES:
+        raise Failure(f"{subject} is a property: `explain FILE[:SERVICE] {subject}` says how a compose comes by it")
+    if property_name is None and not Path(subject).exists() and "/" not in subject and "." not in subject:
+        raise Failure(f"no rule {subject!r}: {near(subject, rules.ids, 'the rules are')}")
+
+
+def _services(repository: Repository, path: str, service: str, env: dict[str, str]) -> Iterable[str]:
+    """The services that are asked about; what Docker Compose refuses is told."""
+    project = load_project(repository.documents, (path,), env)
+    for error in project.errors:
+        click.echo(printable(f"{error.path or path}:{error.line or 1}: {error.message}"), err=True)
+    if service and project.services and service not in project.services:
+        raise Failure(no_service(path, service, project.services))
+    names = [name for name in project.services if service in ("", name)]
+    if not names:
+        raise Failure(f"{path}: no service could be resolved")
+    return names
 
 
 def _explain(service: ResolvedService, property_name: str | None) -> None:
@@ -67,20 +91,5 @@ def _explain(service: ResolvedService, property_name: str | None) -> None:
             if property_name in (None, name):
                 from bot.cli import text
 
-                text.print_chain(f"{service.name}: {name}", value, _links(world, value))
-
-
-def _links(world: EngineWorld, found: Property) -> dict[Reason, str]:
-    """The address of each reason's line of source, in the release that gave the reason.
-
-    Where several releases were asked, the reasons for a value are those of the newest; those for an unknown one may be
-    any release's, so they get no address.
-    """
-    asked = world.engine.releases if world.engine is not None else ()
-    if not asked or (len(asked) > 1 and not found.known):
-        return {}
-    return {
-        reason: source_link(asked[-1], reason.path, reason.line)
-        for reason in found.because
-        if reason.kind == "engine-default" and reason.line is not None
-    }
+                links = source_links(world.engine.releases, value)
+                text.print_chain(f"{service.name}: {name}", value, links, text.fork(world))

@@ -13,7 +13,7 @@ import click
 from bot.audit.discovery import Unit, discover
 from bot.catalog.model import ImageDeclaration
 from bot.cli.failure import Failure
-from bot.cli.opening import opened
+from bot.cli.opening import opened, readable
 from bot.cli.options import format_option, rev_option
 from bot.cli.progress import progress
 from bot.cli.terminal import Terminal
@@ -46,6 +46,7 @@ def flips_command(old: str, new: str, folder: Path, rev: str | None, output: str
     """Resolve every vLLM service as if its image were release OLD, then NEW, and list what changes by that alone."""
     old, new = _release(old), _release(new)
     with opened(folder, rev) as repository, progress("composes") as advance:
+        readable(repository)
         found = []
         units = discover(repository.tree, repository.documents, repository.catalog.configuration).units
         for unit in units:

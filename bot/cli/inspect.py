@@ -13,7 +13,7 @@ from bot.cli.batch import Answer, answers
 from bot.cli.failure import Failure
 from bot.cli.machine import print_json
 from bot.cli.opening import locate
-from bot.cli.options import batch_option, env_option, required
+from bot.cli.options import batch_option, env_option, request_keys, required
 from bot.cli.request import BadRequest
 from bot.compose import Documents, load_project
 from bot.repositories import DirectoryTree
@@ -35,7 +35,23 @@ def _run(answer: Answer, request: Mapping[str, Any] | None, batch: IO[str] | Non
         raise Failure(str(error)) from error
 
 
-@inspect_group.command("compose")
+_COMPOSE_KEYS = request_keys(
+    "only `files` must be there",
+    {
+        "id": "anything; it comes back with the answer",
+        "files": '{"path": "text"}: paths as seen from the project directory',
+        "main": '["path"]: those given with -f; else Compose\'s default names',
+        "env": '{"NAME": "value"}: the whole environment',
+        "profiles": '["name"], as --profile',
+        "env_files": '["path"], as --env-file',
+        "directory": "the project directory, as --project-directory",
+        "args": '["-f", "path", …]: a command line, in place of `main` and others',
+        "root": "the absolute path of the folder; paths in answers begin with it",
+    },
+)
+
+
+@inspect_group.command("compose", epilog=_COMPOSE_KEYS)
 @click.argument("files", nargs=-1)
 @env_option
 @batch_option
@@ -54,13 +70,29 @@ def compose(files: tuple[str, ...], env: dict[str, str], batch: IO[str] | None) 
     print_json(inspect_compose.shown(project))
 
 
-@inspect_group.command("shell")
+_SHELL_KEYS = request_keys(
+    "only `script` must be there",
+    {
+        "id": "anything; it comes back with the answer",
+        "script": "the text of the script",
+        "args": '["word"]: its arguments',
+        "env": '{"NAME": "value"}: the whole environment',
+        "files": '{"path": "text"}: files beside the script',
+        "symbols": '{"NAME": "value"}: what only the container would know',
+    },
+)
+
+
+@inspect_group.command("shell", epilog=_SHELL_KEYS)
 @click.argument("script", required=False)
 @click.argument("arguments", nargs=-1)
 @env_option
 @batch_option
 def shell(script: str | None, arguments: tuple[str, ...], env: dict[str, str], batch: IO[str] | None) -> None:
-    """What SCRIPT would exec with ARGUMENTS (behind --)."""
+    """What SCRIPT would exec with ARGUMENTS (behind --).
+
+    Each way through the script is one outcome; `ended` says why a script ends before its end, and in which line.
+    """
     request = None
     if batch is None:
         path = Path(required(script, "SCRIPT"))
@@ -71,7 +103,22 @@ def shell(script: str | None, arguments: tuple[str, ...], env: dict[str, str], b
     _run(inspect_shell.answer, request, batch)
 
 
-@inspect_group.command("engine")
+_ENGINE_KEYS = request_keys(
+    "only `argv` must be there",
+    {
+        "id": "anything; it comes back with the answer",
+        "argv": '["serve", "model", …]',
+        "release": 'such as "0.25.1"; without one, all releases are asked',
+        "sm": "120, or [86, 120]: compute capabilities times ten",
+        "model_kind": '"dense", "hybrid", "moe" or "hybrid-moe"',
+        "architecture": "the model's Hugging Face class name",
+        "env": '{"NAME": "value"}',
+        "files": '{"path": "text"}: files that arguments name',
+    },
+)
+
+
+@inspect_group.command("engine", epilog=_ENGINE_KEYS)
 @click.argument("argv", nargs=-1)
 @click.option("--release", help="A vLLM release, such as 0.25.1.")
 @click.option("--sm", type=int, help="Compute capability times ten, such as 120.")
@@ -100,7 +147,26 @@ def engine(
     _run(inspect_engine.answer, request, batch)
 
 
-@inspect_group.command("hazards")
+_HAZARDS_KEYS = request_keys(
+    "none of which must be there; what is not given is unknown",
+    {
+        "id": "anything; it comes back with the answer",
+        "release": 'such as "0.25.1"; or `releases`, a list of what a tag may mean',
+        "image": "a name; `stock`: true for an unmodified one",
+        "contains": '["vllm#46324"]: upstream fixes that the image has',
+        "adds": '["nvfp4-kv-route"]: what else it has',
+        "sm": "120, or [86, 120]",
+        "properties": '{"prefix_caching": true, …}; or {"value", "certainty", "because"}',
+        "settings": '["kv_transfer_config"]: options that the command line gives',
+        "overlays": '["vllm#48375"]: wired ones; or {"ref", "wired", "why"}',
+        "observations": '[{"kind", "cause", "fields", "path", "line", "because"}]',
+        "worlds": '[{"env", "symbols", …}]: others than the default; keys as above',
+        "file, service, slug": "names of what is judged",
+    },
+)
+
+
+@inspect_group.command("hazards", epilog=_HAZARDS_KEYS)
 @batch_option
 def hazards(batch: IO[str] | None) -> None:
     """The findings for given properties, release, overlays and hardware."""

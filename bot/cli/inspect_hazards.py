@@ -1,7 +1,7 @@
 """`bot inspect hazards`: properties in, findings out. How rules are tried without a compose.
 
 A request describes one service: `{"id", "release", "sm", "properties", "overlays", "contains", "adds", "image",
-"stock", "observations", "worlds"}`, every part of it optional. What is not given is unknown.
+"stock", "settings", "observations", "worlds"}`, every part of it optional. What is not given is unknown.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ def _situation(request: Mapping[str, Any], world: Any, path: str) -> Situation:
         sm=_sm(said.get("sm")),
         observations=tuple(_observation(item, path) for item in _list(said, "observations")),
         position=Position(path, 1),
+        settings=frozenset(map(str, _list(said, "settings"))) if "settings" in said else None,
     )
 
 

@@ -107,6 +107,8 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         ],
         "assumed": dict(outcome.assumed),
     }
+    if outcome.ended is not None:
+        told["ended"] = _unresolved(outcome.ended)
     if argv is not None and not known:
         told["argv_template"] = [word.text for word in argv]
     return told

@@ -31,7 +31,16 @@ def opened(folder: Path, revision: str | None, cache: BlobCache | None = None) -
 
 def repository(tree: Tree) -> Repository:
     """A tree with its catalog read."""
-    return Repository(tree, read_catalog(tree), Documents(tree))
+    return Repository(tree, read_catalog(tree), Documents(tree, relative=True))
+
+
+def readable(repository: Repository) -> Repository:
+    """The same. Raises `Failure` for a configuration that cannot be read: what it would say is not known."""
+    configuration = repository.catalog.configuration
+    if configuration.unreadable:
+        problem = configuration.problems[0]
+        raise Failure(f"{problem.position}: {problem.message}")
+    return repository
 
 
 def locate(file: str, repo: Path | None) -> tuple[Path, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -57,10 +57,21 @@ def symbol_option(function: F) -> F:
 
 
 def batch_option(function: F) -> F:
-    """`--batch FILE.jsonl`, or `-`."""
+    """`--batch FILE.jsonl`, or `-`. The command's own help lists the keys of a request."""
     return click.option(
-        "--batch", type=click.File("r", encoding="utf-8"), help="Requests, one JSON object a line; - for stdin."
+        "--batch",
+        type=click.File("r", encoding="utf-8"),
+        metavar="FILE.jsonl",
+        help="Requests, one JSON object a line; - for stdin. One answer a line, in their order, with the request's id, "
+        "and an error where there is one. The exit status is 0.",
     )(function)
+
+
+def request_keys(which: str, described: Mapping[str, str]) -> str:
+    """The keys of a batch request, for the end of a command's help."""
+    width = max(map(len, described)) + 2
+    lines = [f"  {name.ljust(width)}{meaning}" for name, meaning in described.items()]
+    return "\n".join(["\b", f"Keys of a --batch request; {which}:", *lines])
 
 
 def format_option(*formats: str) -> Callable[[F], F]:

@@ -10,9 +10,19 @@ import click
 
 from bot.cli.batch import answers
 from bot.cli.failure import Failure
+from bot.cli.hints import no_service
 from bot.cli.machine import print_json
-from bot.cli.opening import locate, opened
-from bot.cli.options import batch_option, env_option, format_option, repo_option, required, rev_option, symbol_option
+from bot.cli.opening import locate, opened, readable
+from bot.cli.options import (
+    batch_option,
+    env_option,
+    format_option,
+    repo_option,
+    request_keys,
+    required,
+    rev_option,
+    symbol_option,
+)
 from bot.cli.request import BadRequest, needed_text, text, texts
 from bot.compose import load_project
 from bot.hazards import load_rules
@@ -20,8 +30,22 @@ from bot.repositories import BlobCache
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.resolution.contract import resolution_json
 
+_KEYS = request_keys(
+    "only `file` must be there",
+    {
+        "id": "anything; it comes back with the answer",
+        "file": "the compose, as FILE",
+        "repo": "the repository, as --repo",
+        "rev": "a git revision, as --rev",
+        "service": "one service",
+        "env": '{"NAME": "value"}: what the host sets',
+        "symbols": '{"NAME": "value"}: what only the container would know',
+        "worlds": '"default" or "all"',
+    },
+)
 
-@click.command("resolve")
+
+@click.command("resolve", epilog=_KEYS)
 @click.argument("file", required=False)
 @repo_option
 @rev_option
@@ -42,7 +66,10 @@ def resolve_command(
     batch: IO[str] | None,
     output: str,
 ) -> None:
-    """Show what the services of a compose FILE run: argv, steps, and the engine's effective properties."""
+    """Show what the services of a compose FILE run: argv, steps, and the engine's effective properties.
+
+    The status is 2 when Docker Compose would refuse the file; what could be resolved all the same is shown.
+    """
     if batch is not None:
         with _Opened() as states:
             for line in answers(batch, states.answer):
@@ -50,14 +77,15 @@ def resolve_command(
         return
     root, path = locate(required(file, "FILE"), repo)
     with opened(root, rev) as repository:
+        readable(repository)
         resolved, answer = _resolve(repository, path, service, env, symbols, worlds)
     if output == "json":
         print_json(answer)
     else:
         from bot.cli.text import print_resolution
 
-        print_resolution(path, resolved, answer["errors"])
-    if answer["errors"] and not resolved:
+        print_resolution(path, resolved, answer["errors"], env)
+    if answer["errors"]:
         raise SystemExit(2)
 
 
@@ -72,8 +100,7 @@ def _resolve(
     """The services of a file, and the answer of the contract about them."""
     project = load_project(repository.documents, (path,), env)
     if service is not None and project.services and service not in project.services:
-        names = ", ".join(project.services)
-        raise Failure(f"{path}: no service {service!r}; it has {names}")
+        raise Failure(no_service(path, service, project.services))
     interplay = load_rules().interplay if worlds == "all" else None
     resolved = [
         resolve_service(

@@ -13,10 +13,11 @@ from bot.audit import Report, Unit, audit
 from bot.catalog import Configuration
 from bot.cli.failure import Failure
 from bot.cli.machine import print_json
-from bot.cli.opening import opened
+from bot.cli.opening import opened, readable
 from bot.cli.options import fail_on_option, format_option
 from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
+from bot.printable import printable
 from bot.repositories import BlobCache, Change, RepositoryError, changed_paths, diff
 from bot.resolution import Repository
 from bot.review import Review, affected, file_diffs, review, summary
@@ -55,6 +56,11 @@ def review_revisions(repo: Path, base: str, head: str, rules: Rules) -> Review:
     except RepositoryError as error:
         raise Failure(str(error)) from error
     with opened(repo, base, cache) as before, opened(repo, head, cache) as proposed:
+        readable(proposed)
+        if before.catalog.configuration.unreadable:
+            problem = before.catalog.configuration.problems[0]
+            note = f"seamguard: {base}: {problem.position}: {problem.message}; judged as without a configuration"
+            click.echo(printable(note), err=True)
         after = _judged_by(before.catalog.configuration, proposed)
         touched = affected(before, after, paths)
         old = _audit(before, rules, touched.base, "before")

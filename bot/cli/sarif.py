@@ -57,7 +57,7 @@ def _result(finding: Finding) -> dict[str, Any]:
         "ruleId": finding.rule,
         "level": _LEVELS[finding.level],
         "message": _text(f"{finding.message} {finding.remedy}".strip()),
-        "locations": [_place(finding.path, finding.line)],
+        "locations": [{**_place(finding.path, finding.line), **_service(finding)}],
         "relatedLocations": [
             {"id": number, **_place(reason.path, reason.line or 1), "message": _text(reason.text)}
             for number, reason in enumerate(chain[:MAX_PLACES], 1)
@@ -70,6 +70,10 @@ def _result(finding: Finding) -> dict[str, Any]:
             "world": dict(finding.world.environment),
         },
     }
+
+
+def _service(finding: Finding) -> dict[str, Any]:
+    return {"logicalLocations": [{"name": finding.service, "kind": "module"}]} if finding.service else {}
 
 
 def _text(message: str) -> dict[str, str]:

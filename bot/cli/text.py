@@ -10,11 +10,12 @@ from typing import Any
 from bot.audit import Report
 from bot.cli.terminal import Span, Terminal
 from bot.engine import Property, Value
-from bot.hazards import Finding
+from bot.hazards import Finding, replay
 from bot.provenance import Reason
 from bot.resolution import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.review import PropertyChange, Review
+from bot.shell import Step
 from bot.worlds.model import Seam
 
 _STYLES = {"error": "bold red", "warning": "yellow", "notice": "cyan", "folded": "dim"}
@@ -26,38 +27,49 @@ _GUARDS = {
 _LEVELS = ("error", "warning", "notice", "folded")
 
 
-def print_resolution(path: str, services: Sequence[ResolvedService], errors: Sequence[Mapping[str, Any]]) -> None:
-    """What `resolve` found in a compose."""
+def print_resolution(
+    path: str, services: Sequence[ResolvedService], errors: Sequence[Mapping[str, Any]], env: Mapping[str, str]
+) -> None:
+    """What `resolve` found in a compose; `env` is what every world starts from."""
     out = Terminal()
     for error in errors:
-        out.line((f"{error['path']}:{error['line'] or 1}: {error['message']}", "bold red"))
+        out.line((f"{error['path'] or path}:{error['line'] or 1}: {error['message']}", "bold red"))
     for service in services:
-        _print_service(out, path, service)
+        _print_service(out, path, service, env)
 
 
-def _print_service(out: Terminal, path: str, service: ResolvedService) -> None:
+def _print_service(out: Terminal, path: str, service: ResolvedService, env: Mapping[str, str]) -> None:
     out.line((f"{path}: {service.name}", "bold"))
+    first = service.worlds[0]
     for world in service.worlds:
+        sets = {**env, **world.realisation.deviations}
+        title = replay((path,), service.name, sets) if sets else "by default"
         out.line()
-        _print_world(out, world)
+        out.line((title + fork(world), "underline"))
+        _print_world(out, world, None if world is first else first)
     if service.survey.seams:
         out.line()
         _print_seams(out, service)
+    for cut in service.cuts:
+        out.line(("not tried", "yellow"), f"  {cut.position}: {cut.reason}" if cut.position else f"  {cut.reason}")
     out.line()
 
 
-def _print_world(out: Terminal, world: EngineWorld) -> None:
-    out.line((_world_title(world), "underline"))
-    out.line(
-        f"  image   {world.pin.image or '(built from source)'}" + (f"  ({world.pin.why})" if world.pin.why else "")
-    )
+def _print_world(out: Terminal, world: EngineWorld, first: EngineWorld | None) -> None:
+    """A world; where there is a `first` one, only what differs from it."""
+    if first is None or world.pin != first.pin:
+        why = f"  ({world.pin.why})" if world.pin.why else ""
+        out.line(f"  image   {world.pin.image or '(built from source)'}{why}")
     outcome = world.outcome
     if outcome is not None and outcome.argv is not None and outcome.program is not None:
         kind, argv = server(outcome)
         out.line(f"  runs    {kind or outcome.program.text} {shlex.join(word.text for word in argv)}")
     elif outcome is not None and outcome.exit is not None:
         out.line(f"  runs    nothing: the entrypoint ends with status {outcome.exit}")
-    for step in outcome.steps if outcome else ():
+    steps = outcome.steps if outcome else ()
+    if first is not None and first.outcome is not None and _told(steps) == _told(first.outcome.steps):
+        steps = ()
+    for step in steps:
         guard = _GUARDS[step.failure_stops_boot]
         when = "before" if step.before_engine else "beside"
         out.line(f"  {when}  {shlex.join(word.text for word in step.run)}  ({guard})")
@@ -67,14 +79,28 @@ def _print_world(out: Terminal, world: EngineWorld) -> None:
     if world.engine is not None:
         for error in world.engine.errors:
             out.line((f"  refuses to start  {error.argument}: {error.message}", "bold red"))
-        out.columns(_properties(world.engine.properties))
+        known = first.engine.properties if first is not None and first.engine is not None else {}
+        differing = {
+            name: value for name, value in world.engine.properties.items() if not _same(value, known.get(name))
+        }
+        if differing:
+            out.columns(_properties(differing))
+        else:
+            out.line("  every property is as by default")
 
 
-def _world_title(world: EngineWorld) -> str:
-    sets = " ".join(f"{name}={shlex.quote(value)}" for name, value in world.realisation.deviations.items())
-    title = f"{sets} docker compose up" if sets else "by default"
+def _told(steps: Sequence[Step]) -> list[tuple[object, ...]]:
+    return [(*(word.text for word in step.run), step.before_engine, step.failure_stops_boot) for step in steps]
+
+
+def _same(value: Property, other: Property | None) -> bool:
+    return other is not None and (value.value, value.certainty) == (other.value, other.certainty)
+
+
+def fork(world: EngineWorld) -> str:
+    """What is assumed of the running container where a script forks; empty where it does not."""
     assumed = dict(world.outcome.assumed) if world.outcome else {}
-    return title + (", where " + ", ".join(f"{n} is {v}" for n, v in assumed.items()) if assumed else "")
+    return ", where " + ", ".join(f"{name} is {value}" for name, value in assumed.items()) if assumed else ""
 
 
 def _properties(properties: Mapping[str, Property]) -> Iterable[tuple[Span, ...]]:
@@ -113,17 +139,19 @@ def _seam(seam: Seam) -> tuple[str, ...]:
     return seam.name, seam.scope, default, values, note, str(seam.position)
 
 
-def print_report(report: Report) -> None:
-    """What `audit` found in a repository."""
+def print_report(report: Report, *, folded: bool = False) -> None:
+    """What `audit` found in a repository, with the findings that are folded away if asked for."""
     out = Terminal()
-    shown = [finding for finding in report.findings if finding.level != "folded"]
+    shown = [finding for finding in report.findings if folded or finding.level != "folded"]
     _print_findings(out, shown)
     for problem in report.problems:
         out.line((f"{problem.position}: {problem.message}", "yellow"))
     services = sum(len(unit.services) for unit in report.units)
-    out.line(f"{_counts(report.findings)} in {services} services of {len(report.units)} composes.")
+    where = f"{_number(services, 'service')} of {_number(len(report.units), 'compose')}"
+    hint = " --folded shows the folded ones." if len(shown) < len(report.findings) else ""
+    out.line(f"{_counts(report.findings)} in {where}.{hint}")
     if report.skipped:
-        out.line(f"{len(report.skipped)} files were left out:")
+        out.line(f"{_number(len(report.skipped), 'file')} left out:")
         for item in report.skipped:
             out.line(f"  {item.path}: {item.reason}")
 
@@ -135,36 +163,50 @@ def _counts(findings: Iterable[Finding]) -> str:
     return (", ".join(parts) or "No findings") + folded
 
 
+def _number(count: int, word: str) -> str:
+    return f"{count} {_plural(word, count)}"
+
+
 def _plural(word: str, count: int) -> str:
     return word if count == 1 else f"{word}s"
 
 
 def _print_findings(out: Terminal, findings: Iterable[Finding]) -> None:
     for finding in findings:
-        slug = f" ({finding.slug})" if finding.slug else ""
-        out.line(
-            (finding.level, _STYLES[finding.level]),
-            f" {finding.status}  ",
-            (finding.rule, "bold"),
-            f"  {finding.path}:{finding.line}{slug}",
-        )
+        _print_heading(out, finding)
         out.line(f"    {finding.message}")
         for line in _details(finding):
             out.line((f"    {line}", "dim"))
         out.line()
 
 
+def _print_heading(out: Terminal, finding: Finding, before: str = "") -> None:
+    """Level, status, rule, and where: the service and its slug behind the place."""
+    service = f"  {finding.service}" if finding.service else ""
+    slug = f" ({finding.slug})" if finding.slug else ""
+    out.line(
+        before,
+        (finding.level, _STYLES[finding.level]),
+        f" {finding.status}  ",
+        (finding.rule, "bold"),
+        f"  {finding.path}:{finding.line}{service}{slug}",
+    )
+
+
 def _details(finding: Finding) -> Iterable[str]:
+    undecided = finding.status == "unknown"
     if finding.world.environment:
-        sets = " ".join(f"{name}={shlex.quote(value)}" for name, value in finding.world.environment.items())
-        yield f"when: {sets} docker compose up"
+        yield f"when: {finding.replay}"
     if finding.world.symbols:
         yield "where: " + ", ".join(f"{name} is {value}" for name, value in finding.world.symbols.items())
     if finding.missing:
-        yield "undecided: " + "; ".join(finding.missing)
+        harmless = "" if undecided else " (that would make it harmless)"
+        yield f"not known: {'; '.join(finding.missing)}{harmless}"
     for reason in finding.chain:
         yield f"why: {_reason(reason)}"
-    yield f"how sure: {finding.evidence_grade}. {finding.evidence}".rstrip()
+        if reason in finding.links:
+            yield f"     {finding.links[reason]}"
+    yield f"how sure{', if it is so' if undecided else ''}: {finding.evidence_grade}. {finding.evidence}".rstrip()
     if finding.remedy:
         yield f"what to do: {finding.remedy}"
 
@@ -173,11 +215,15 @@ def print_review(review: Review) -> None:
     """What `review` found in a change."""
     out = Terminal()
     out.line((f"conclusion: {review.conclusion}", "bold"))
-    for title, findings in (("introduced", review.introduced), ("fixed", review.fixed)):
-        if findings:
-            out.line()
-            out.line((title, "underline"))
-            _print_findings(out, (finding for finding in findings if finding.level != "folded"))
+    if review.introduced:
+        out.line()
+        out.line(("introduced", "underline"))
+        _print_findings(out, (finding for finding in review.introduced if finding.level != "folded"))
+    if review.fixed:
+        out.line()
+        out.line(("fixed", "underline"))
+        for finding in review.fixed:
+            _print_heading(out, finding, "was ")
     if review.changed:
         out.line()
         out.line(("changed", "underline"))
@@ -189,7 +235,11 @@ def print_review(review: Review) -> None:
         out.line(("properties", "underline"))
         out.columns(_change(change) for change in review.property_changes)
     out.line()
-    out.line(f"{len(review.unchanged)} findings are as they were.")
+    unchanged = len(review.unchanged)
+    verb = "is as it was" if unchanged == 1 else "are as they were"
+    out.line(
+        f"{_number(unchanged, 'finding')} {verb} in the composes that this change touches; others were not looked at."
+    )
 
 
 def _change(change: PropertyChange) -> tuple[str, ...]:
@@ -198,10 +248,13 @@ def _change(change: PropertyChange) -> tuple[str, ...]:
     return change.slug or change.service, change.property, moved, note, change.cause
 
 
-def print_chain(title: str, value: Property, links: Mapping[Reason, str]) -> None:
-    """How a property came about, one link a line; `links` adds an address where there is one."""
+def print_chain(title: str, value: Property, links: Mapping[Reason, str], where: str = "") -> None:
+    """How a property came about, one link a line; `links` adds an address where there is one. `where` names the fork
+    of the script.
+    """
     out = Terminal()
-    out.line((f"{title} = {show(value)} ({value.certainty})", "bold"))
+    shown = f"{show(value)} ({value.certainty})" if value.known else "unknown"
+    out.line((f"{title} = {shown}{where}", "bold"))
     for reason in value.because:
         out.line(f"  {reason.kind:<15} {_reason(reason)}")
         if reason in links:

@@ -12,7 +12,7 @@ from bot.compose.documents import Documents
 from bot.compose.faults import Fault
 from bot.compose.fill import fill
 from bot.compose.layers import Declared, Layer, Loaded, Names, Scope, Scopes
-from bot.compose.nodes import Document, Mapping, Node, Path, Scalar, Sequence
+from bot.compose.nodes import Document, Mapping, Node, Path, Scalar, Sequence, size
 from bot.compose.schema import TOP_LEVEL
 from bot.compose.structure import SECTIONS, Part, Structure
 from bot.compose.values import MISSING, Value
@@ -21,12 +21,20 @@ from bot.provenance import Position
 MAX_CHAIN = 50
 """Files that extend or include one another: more is a cycle through variables, or no compose that people wrote."""
 
-MAX_SERVICES = 2_000
+MAX_SERVICES = 1_000
 """Services of a project: a compose with more is generated to hurt."""
 
 
 MAX_INCLUDES = 200
 """Files that a project includes: files that include others twice over would otherwise multiply without end."""
+
+
+MAX_VALUES = 200_000
+"""Values of all services, with what they extend: twice as many as one file may hold."""
+
+
+class IncludeCycle(Fault):
+    """Files include one another in a ring: there is no end to what any of them holds, so nothing of it is resolved."""
 
 
 class Builder:
@@ -45,8 +53,30 @@ class Builder:
         """`files` are paths of the tree, the first one first."""
         group = _Group(self._directory, Scope(), ())
         self._main = files[0]
-        self._load(files, group, self.structure)
+        try:
+            self._load(files, group, self.structure)
+        except IncludeCycle as fault:
+            self._report(fault, None, fault.path)
+            self.structure.services.clear()
+        self._measure()
         return self.structure
+
+    def _measure(self) -> None:
+        """Leaves out the services with which the project has more than `MAX_VALUES`: extended ones count each time."""
+        sizes: dict[int, int] = {}
+        total = 0
+        for name, layers in list(self.structure.services.items()):
+            fields = ((layer, field) for layer in layers for field in dict.fromkeys(layer.fields()))
+            for node in (node for layer, field in fields for node, _ in layer.nodes(field)):
+                known = sizes.get(id(node))
+                if known is None:
+                    known = sizes[id(node)] = size(node)
+                total += known
+            if total > MAX_VALUES:
+                position = self.structure.positions[name]
+                message = f"more than {MAX_VALUES} values in all services, with what they extend"
+                self._report(Fault("too-large", message, path=position.path, line=position.line), name, position.path)
+                del self.structure.services[name]
 
     # Groups: the files given with -f, or those of one include.
 
@@ -59,6 +89,8 @@ class Builder:
                 count += len(documents)
                 for document in documents:
                     self._document(document, path, group, into)
+            except IncludeCycle:
+                raise
             except Fault as fault:
                 if not fault.path and group.stack:
                     raise  # an included file that is not there is a fault of the `include`
@@ -324,6 +356,8 @@ class Builder:
                 imported.append(included)
             except Fault as fault:
                 fault.path, fault.line = fault.path or path, fault.line or item.line or line
+                if isinstance(fault, IncludeCycle):
+                    raise
                 self._report(fault, None, path)
         return imported
 
@@ -340,7 +374,7 @@ class Builder:
             shown = [self._documents.shown(one) for one in dict.fromkeys(stack[:-1])] + [
                 self._documents.shown(stack[-1])
             ]
-            raise Fault("cycle", "include cycle detected:\n" + "\n include ".join(shown))
+            raise IncludeCycle("cycle", "include cycle detected:\n" + "\n include ".join(shown))
         if len(group.stack) > MAX_CHAIN:
             raise Fault("too-large", f"more than {MAX_CHAIN} files include one another")
         self._includes_read += 1

@@ -7,6 +7,10 @@ quotes the command ends, and what follows is dropped without a word.
 from __future__ import annotations
 
 import re
+from itertools import islice
+
+MAX_WORDS = 100_000
+"""Words of one command, as many as values of a whole file. The kernel takes about as many, if they are short."""
 
 _SPACE = frozenset(" \t\r\n")
 _ENDS = frozenset(";&|<>")
@@ -21,11 +25,21 @@ class BadCommandLine(ValueError):
         super().__init__("invalid command line string")
 
 
+class TooManyWords(Exception):
+    """The command has more than `MAX_WORDS` words."""
+
+    def __init__(self) -> None:
+        super().__init__(f"a command of more than {MAX_WORDS} words")
+
+
 def split(line: str) -> list[tuple[str, int]]:
-    """The words, each with the offset at which it begins. Raises `BadCommandLine`."""
-    if not _SPECIAL.search(line):
-        return [(word[0], word.start()) for word in _PLAIN_WORD.finditer(line)]
-    return _Splitter(line).run()
+    """The words, each with the offset at which it begins. Raises `BadCommandLine` and `TooManyWords`."""
+    if _SPECIAL.search(line):
+        return _Splitter(line).run()
+    words = [(word[0], word.start()) for word in islice(_PLAIN_WORD.finditer(line), MAX_WORDS + 1)]
+    if len(words) > MAX_WORDS:
+        raise TooManyWords
+    return words
 
 
 class _Splitter:
@@ -77,6 +91,8 @@ class _Splitter:
 
     def _end_word(self) -> None:
         if self._begun:
+            if len(self._words) == MAX_WORDS:
+                raise TooManyWords
             self._words.append(("".join(self._buffer), self._start))
             self._buffer.clear()
             self._begun = False

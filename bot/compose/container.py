@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from bot.compose import dotenv
 from bot.compose.documents import Documents
 from bot.compose.faults import Fault
+from bot.compose.model import BARE, VariableRead
 from bot.compose.nodes import Text
 from bot.compose.plan import Resolved
 from bot.compose.scalars import go_text
-from bot.compose.values import Environment, Value, text_like
+from bot.compose.values import Environment, Stated, Value, text_like
 from bot.compose.words import word
-from bot.provenance import Reason, Word
+from bot.provenance import Position, Reason, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,14 @@ class Declared:
         return all(variables.get(name) == value for name, value in self.passed.items())
 
 
+class _Absent(Fault):
+    """An environment file that must be there, and is not: often one that is not committed."""
+
+    def __init__(self, file: str, message: str) -> None:
+        super().__init__("not-found", message)
+        self.file = file
+
+
 class Container:
     """The environment of one service, in one environment of the host. Notes the files that it reads in `read`."""
 
@@ -39,17 +48,21 @@ class Container:
         self._variables = variables
         self._place = place
         self._read = read
+        self.absent: dict[str, Fault] = {}
+        self.reads: list[VariableRead] = []
 
     def variables(self, with_files: bool) -> tuple[Mapping[str, Word | None], frozenset[str]]:
         """The variables (None for one that is passed on and not set), and those that come from outside.
 
-        Raises `Fault` for an environment file that is missing or cannot be read.
+        Raises `Fault` for an environment file that cannot be read; `absent` collects those that must be there and
+        are not.
         """
         declared = self._declared()
         files = self._resolved.value("env_file")
         if not with_files or not files:
             return declared.words, frozenset(declared.passed)
         from_files = self._from_files(files, declared.words)
+        self.reads = [read for read in self.reads if read.field.partition(".")[2] not in declared.words]
         return {**from_files, **declared.words}, frozenset((*declared.passed, *from_files))
 
     def _declared(self) -> Declared:
@@ -82,6 +95,8 @@ class Container:
 
     def _passed_on(self, name: str, value: str, item: Value) -> Word:
         path, line = (item.scalar.source.path, item.scalar.line) if isinstance(item, Text) else self._place_of(name)
+        if isinstance(value, Stated):
+            return Word(value, (Reason("compose", path, line, f"{name} is passed on: {value}"), value.reason), (line,))
         return Word(value, (Reason("compose", path, line, f"{name} is passed on from the host: {value}"),), (line,))
 
     def _stated(self, name: str, text: str) -> Word:
@@ -113,6 +128,9 @@ class Container:
         for index, entry in enumerate(files):
             try:
                 path, lines = self._read_file(entry, values, own)
+            except _Absent as fault:
+                self.absent.setdefault(fault.file, self._at(fault, "env_file", str(index)))
+                continue
             except Fault as fault:
                 raise fault if fault.path else self._at(fault, "env_file", str(index)) from None
             source = self._documents.text(path) if lines else None
@@ -132,20 +150,25 @@ class Container:
             if self._documents.tree.is_directory(path):
                 raise Fault("not-found", f"failed to read {shown}: read {shown}: is a directory")
             if entry.get("required", True) not in (False, "false"):
-                raise Fault("not-found", f"env file {shown} not found: stat {shown}: no such file or directory")
+                raise _Absent(path, f"env file {shown} not found: stat {shown}: no such file or directory")
             return path, {}
 
         def lookup(name: str) -> str | None:
             found = self._variables.get(name)
             return own.get(name) if found is None else found
 
+        def note(asked: dotenv.Asked) -> None:
+            place = Position(path, asked.line)
+            operator = BARE if asked.operator is None else asked.operator
+            self.reads.append(VariableRead(asked.name, operator, asked.argument, f"env_file.{asked.target}", place))
+
         form = entry.get("format", "")
         try:
             if form == "raw":
-                return path, dotenv.parse_raw(source.text, values, lookup)
+                return path, dotenv.parse_raw(source.text, values, lookup, note)
             if form:
                 raise Fault("invalid", f'unsupported env_file format "{form}"')
-            return path, dotenv.parse(source.text, lookup, values)
+            return path, dotenv.parse(source.text, lookup, values, note)
         except dotenv.BadEnvironmentFile as error:
             raise Fault("not-yaml", f"failed to read {shown}: {error}", path=path, line=error.line) from None
 

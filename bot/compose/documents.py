@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import Any
 
 from bot.compose.faults import Fault
 from bot.compose.lines import SourceText
-from bot.compose.nodes import Document, Mapping, Sequence
+from bot.compose.nodes import Document, Mapping, Node, Scalar, Sequence
 from bot.compose.paths import absolute
 from bot.compose.yaml import read_documents
 from bot.tree import OutsideTree, Tree, UnreadableFile, join
@@ -16,18 +17,22 @@ class Documents:
     """A cache of what was read from one tree. The tree must not change while it lives.
 
     `root` is the absolute path at which the repository is taken to lie, in paths and in messages. Without one,
-    paths begin at `/`: `./models` beside a compose in `deploy/` is `/deploy/models`.
+    paths begin at `/`: `./models` beside a compose in `deploy/` is `/deploy/models`. With `relative`, messages name
+    files relative to the repository, as findings do.
     """
 
-    def __init__(self, tree: Tree, root: str = "") -> None:
+    def __init__(self, tree: Tree, root: str = "", *, relative: bool = False) -> None:
         self.tree = tree
         self.root = root
+        self._relative_names = relative
         self._texts: dict[str, SourceText | Fault | None] = {}
         self._documents: dict[str, list[Document] | Fault] = {}
         self.structures: dict[Any, Any] = {}
 
     def shown(self, path: str) -> str:
-        """A path of the tree as Compose would show it."""
+        """A path of the tree as a message names it: as Compose would show it, or relative to the repository."""
+        if self._relative_names:
+            return path or "."
         return str(absolute(self.root, path or ".", None))
 
     def text(self, path: str) -> SourceText | None:
@@ -96,12 +101,14 @@ def looks_like_compose(documents: Documents, path: str) -> tuple[bool, str]:
         source = documents.text(path)
         if source is None:
             return False, "no such file"
-        if "services" not in source.text:
+        if "services" not in source.text and "include" not in source.text:
             return False, "no services"
         for document in documents.compose(path):
             root = document.root
             if not isinstance(root, Mapping):
                 continue
+            if _includes_a_compose(documents, path, root.entries.get("include")):
+                return True, ""
             services = root.entries.get("services")
             if isinstance(services, Mapping) and services.entries:
                 return _judge(services)
@@ -110,6 +117,24 @@ def looks_like_compose(documents: Documents, path: str) -> tuple[bool, str]:
     except Fault as fault:
         return False, fault.message
     return False, "no services"
+
+
+def _includes_a_compose(documents: Documents, path: str, include: Node | None) -> bool:
+    """Whether `include:` names a file of the repository that has services: such a file is a compose without any."""
+    for entry in include.items if isinstance(include, Sequence) else ():
+        named = entry.entries.get("path") if isinstance(entry, Mapping) else entry
+        for item in named.items if isinstance(named, Sequence) else (named,):
+            if not isinstance(item, Scalar) or not isinstance(item.value, str) or item.template is not None:
+                continue
+            try:
+                target = documents.locate(posixpath.dirname(path), item.value)
+                source = documents.text(target)
+                roots = [one.root for one in documents.compose(target)] if source and "services" in source.text else []
+            except Fault:
+                continue
+            if any(isinstance(root, Mapping) and "services" in root.entries for root in roots):
+                return True
+    return False
 
 
 _TELLING = frozenset(

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from bot.compose.scalars import go_quoted
 from bot.compose.template import MAX_FILLED, InvalidTemplate, MissingVariable, Template, TooLong, compile_template
+
+MAX_QUOTED = 1_000
+"""Characters of a value that a message quotes."""
 
 Lookup = Callable[[str], str | None]
 
@@ -36,11 +40,25 @@ _NAME_MARKS = frozenset("_.-[]")
 
 
 class BadEnvironmentFile(Exception):
-    """Why Compose refuses the file; `line` counts from 1, None where Compose names none."""
+    """Why Compose refuses the file. `line` counts from 1; the message holds it where Compose's does (`named`)."""
 
-    def __init__(self, message: str, line: int | None = None) -> None:
-        super().__init__(f"line {line}: {message}" if line else message)
+    def __init__(self, message: str, line: int | None = None, *, named: bool = True) -> None:
+        super().__init__(f"line {line}: {message}" if line and named else message)
         self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A variable that the value of `target`, in this line, asks the environment for.
+
+    For a name alone `name` is `target`, and `operator` is None.
+    """
+
+    name: str
+    operator: str | None
+    argument: str
+    target: str
+    line: int
 
 
 class _Values:
@@ -56,15 +74,20 @@ class _Values:
         return self._above.get(name) if found is None else found
 
 
-def parse(text: str, lookup: Lookup, values: dict[str, str]) -> dict[str, int]:
+def parse(
+    text: str, lookup: Lookup, values: dict[str, str], asked: Callable[[Asked], None] | None = None
+) -> dict[str, int]:
     """Adds the variables of a file to `values`; answers the line of each. Raises `BadEnvironmentFile`.
 
-    `lookup` is the environment that bare names and variables in values ask first; then `values` is asked.
+    `lookup` is the environment that bare names and variables in values ask first; then `values` is asked. `asked` is
+    told of each such question.
     """
-    return _Parser(text.removeprefix("\ufeff"), lookup, values).run()
+    return _Parser(text.removeprefix("\ufeff"), lookup, values, asked).run()
 
 
-def parse_raw(text: str, values: dict[str, str], lookup: Lookup) -> dict[str, int]:
+def parse_raw(
+    text: str, values: dict[str, str], lookup: Lookup, asked: Callable[[Asked], None] | None = None
+) -> dict[str, int]:
     """The same for `format: raw`: every line is `NAME=value`, as it stands. Raises `BadEnvironmentFile`."""
     lines: dict[str, int] = {}
     for number, row in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
@@ -73,34 +96,46 @@ def parse_raw(text: str, values: dict[str, str], lookup: Lookup) -> dict[str, in
             continue
         name, equals, value = row.partition("=")
         if not name:
-            raise BadEnvironmentFile(f"no variable name on line '{row}'")
+            raise BadEnvironmentFile(f"no variable name on line '{row}'", number, named=False)
         if any(character in _ANY_SPACE for character in name):
-            raise BadEnvironmentFile(f"variable '{name}' contains whitespaces")
+            raise BadEnvironmentFile(f"variable '{name}' contains whitespaces", number, named=False)
         if equals:
             values[name] = value
             lines[name] = number
-        elif (inherited := lookup(name)) is not None:
+            continue
+        if asked is not None:
+            asked(Asked(name, None, "", name, number))
+        if (inherited := lookup(name)) is not None:
             values[name] = inherited
             lines[name] = number
     return lines
 
 
 class _Parser:
-    def __init__(self, text: str, lookup: Lookup, values: dict[str, str]) -> None:
+    def __init__(
+        self, text: str, lookup: Lookup, values: dict[str, str], asked: Callable[[Asked], None] | None
+    ) -> None:
         self._text = text
+        self._asked = asked
+        self._target = ""
         self._lookup = lookup
         self._values = values
         self._position = 0
+        self._counted = (0, 1)
+        self._statement = 1
         self._size = 0
 
     def run(self) -> dict[str, int]:
         lines: dict[str, int] = {}
         while self._skip_to_statement():
-            line = self._line()
+            line = self._statement = self._line()
             name, inherited = self._name()
             if " " in name:
                 raise BadEnvironmentFile("key cannot contain a space", line)
+            self._target = name
             if inherited:
+                if self._asked is not None:
+                    self._asked(Asked(name, None, "", name, line))
                 value = self._lookup(name)
                 if value is None:
                     continue
@@ -114,7 +149,11 @@ class _Parser:
         return lines
 
     def _line(self) -> int:
-        return self._text.count("\n", 0, self._position) + 1
+        """The line of the position, counted on from where it was last asked for."""
+        start, line = self._counted
+        line += self._text.count("\n", start, self._position)
+        self._counted = (self._position, line)
+        return line
 
     def _skip(self, spaces: str) -> None:
         while self._text[self._position : self._position + 1] and self._text[self._position] in spaces:
@@ -145,9 +184,9 @@ class _Parser:
                 continue
             row = text[start:].split("\n", 1)[0]
             message = f"unexpected character {go_quoted(character)} in variable name {go_quoted(row)}"
-            raise BadEnvironmentFile(message, text.count("\n", 0, start) + 1)
+            raise BadEnvironmentFile(message, self._line())
         if start == len(text):
-            raise BadEnvironmentFile("zero length string")
+            raise BadEnvironmentFile("zero length string", self._line(), named=False)
         # A name alone in a last line without an end: Compose reads an empty name, with the text as its value.
         return "", False
 
@@ -179,11 +218,23 @@ class _Parser:
     def _filled(self, value: str) -> str:
         try:
             template = compile_template(value)
-            return template.fill(_Values(self._lookup, self._values)) if isinstance(template, Template) else template
+            if not isinstance(template, Template):
+                return template
+            if self._asked is not None:
+                for variable in template.variables:
+                    self._asked(
+                        Asked(variable.name, variable.operator, variable.argument, self._target, self._statement)
+                    )
+            return template.fill(_Values(self._lookup, self._values))
         except InvalidTemplate as error:
-            raise BadEnvironmentFile(f"Invalid template: {go_quoted(error.template)}") from None
+            message = f"Invalid template: {go_quoted(_shortened(error.template))}"
+            raise BadEnvironmentFile(message, self._statement, named=False) from None
         except (MissingVariable, TooLong) as error:
-            raise BadEnvironmentFile(str(error)) from None
+            raise BadEnvironmentFile(str(error), self._statement, named=False) from None
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
 def _unescape(found: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from bot.compose import dotenv
 from bot.compose.documents import Documents
 from bot.compose.faults import Fault
 from bot.compose.layers import Scope
-from bot.compose.values import Environment
+from bot.compose.values import Environment, Stated
 
 DEFAULT_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 DEFAULT_OVERRIDES = (
@@ -38,6 +38,7 @@ def project_environment(
 def read_files(documents: Documents, files: Sequence[str], outer: Environment) -> dict[str, str]:
     """The variables of some environment files; what is set outside wins while they refer to one another."""
     values: dict[str, str] = {}
+    placed: dict[str, str] = {}
     for path in files:
         source = documents.text(path)
         if source is None:
@@ -46,11 +47,13 @@ def read_files(documents: Documents, files: Sequence[str], outer: Environment) -
                 raise Fault("not-found", f"{shown} is a directory", path=path)
             raise Fault("not-found", f"couldn't find env file: {shown}", path=path)
         try:
-            dotenv.parse(source.text, outer.get, values)
+            lines = dotenv.parse(source.text, outer.get, values)
         except dotenv.BadEnvironmentFile as error:
             message = f"failed to read {documents.shown(path)}: {error}"
             raise Fault("not-yaml", message, path=path, line=error.line) from None
-    return values
+        for name, line in lines.items():
+            placed[name] = Stated.at(values[name], source, line)
+    return placed
 
 
 def default_files(documents: Documents, directory: str) -> list[str]:

@@ -10,8 +10,11 @@ from bot.compose.faults import Fault
 from bot.compose.model import ErrorKind, VariableRead
 from bot.compose.nodes import Node, Path, Scalar, Sequence
 from bot.compose.template import InvalidTemplate, MissingVariable, Template, TooLong, Variable
-from bot.compose.values import Environment, Value, text_of
+from bot.compose.values import Environment, Stated, Value, text_of
 from bot.provenance import Position, Reason
+
+MAX_QUOTED = 1_000
+"""Characters of a template that a message quotes."""
 
 MAX_NOTES = 100
 """Variables of one value that its reasons tell of: each word of a command carries them all."""
@@ -40,7 +43,8 @@ def _fault(unfilled: _Unfilled, path: Path) -> Fault:
     scalar, error = unfilled.scalar, unfilled.error
     if isinstance(error, InvalidTemplate):
         message = (
-            f"invalid interpolation format for {where}.\nYou may need to escape any $ with another $.\n{error.template}"
+            f"invalid interpolation format for {where}.\nYou may need to escape any $ with another $.\n"
+            f"{_quoted(error.template)}"
         )
         return Fault("interpolation", message, path=scalar.source.path, line=scalar.line)
     kind: ErrorKind = "missing-variable" if isinstance(error, MissingVariable) else "interpolation"
@@ -85,6 +89,9 @@ def _filled(scalar: Scalar, template: Template, environment: Environment) -> Val
     def note(variable: Variable, own: bool) -> None:
         if len(notes) < MAX_NOTES:
             notes.append(Reason("compose", scalar.source.path, scalar.line, _sentence(variable, own, environment)))
+            value = environment.get(variable.name)
+            if isinstance(value, Stated):
+                notes.append(value.reason)
 
     try:
         text = template.fill(environment, note)
@@ -103,6 +110,10 @@ def _sentence(variable: Variable, own: bool, environment: Environment) -> str:
         if variable.argument
         else f"{variable.name} {state}: nothing"
     )
+
+
+def _quoted(template: str) -> str:
+    return template if len(template) <= MAX_QUOTED else f"{template[: MAX_QUOTED - 1]}…"
 
 
 def _short(text: str) -> str:

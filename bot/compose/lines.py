@@ -9,12 +9,13 @@ MAX_EXCERPT = 160
 class SourceText:
     """The text of one file, by lines."""
 
-    __slots__ = ("_lines", "path", "text")
+    __slots__ = ("_excerpts", "_lines", "path", "text")
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
         self._lines: list[str] | None = None
+        self._excerpts: dict[int, str] = {}
 
     @property
     def lines(self) -> list[str]:
@@ -24,7 +25,13 @@ class SourceText:
         return self._lines
 
     def excerpt(self, line: int) -> str:
-        """Line `line` (from 1) without indentation, shortened."""
+        """Line `line` (from 1) without indentation, shortened. Each word of a command that is one line asks for it."""
+        known = self._excerpts.get(line)
+        if known is None:
+            known = self._excerpts[line] = self._shortened(line)
+        return known
+
+    def _shortened(self, line: int) -> str:
         if not 0 < line <= len(self.lines):
             return ""
         text = self.lines[line - 1].strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.provenance import Position, Word
@@ -33,12 +33,17 @@ class ComposeError:
     service: str | None = None
 
 
+BARE = "bare"
+"""The operator of a name that stands alone in an environment file: it is passed on when the host has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class VariableRead:
     """One place where interpolation asked for a host variable.
 
-    `operator` is "" (plain `$X`), ":-", "-", ":+", "+", ":?" or "?". `argument` is the text behind the operator,
-    not interpolated. `field` is the path of the value inside the service ("command.7", "image", "environment.TP").
+    `operator` is "" (plain `$X`), ":-", "-", ":+", "+", ":?", "?" or `BARE`. `argument` is the text behind the
+    operator, not interpolated. `field` is the path of the value inside the service ("command.7", "image",
+    "environment.TP"), or "env_file.TP" for the variable TP of an environment file.
     """
 
     name: str
@@ -72,8 +77,10 @@ class Service:
     `environment` maps to None for a variable that is passed through and not set on the host (it will not exist
     in the container). `forwarded` are the names that a host value reaches through a bare `- NAME` or `env_file`.
     `env_files` are the paths of its `env_file:`, those that are optional and not there included; none are read for a
-    service that is not active. `active` is False when no selected profile enables the service. `reads` are the host
-    variables that the interpolation of this service asked for, in the order of the file, whether they were set or not.
+    service that is not active. `absent_env_files` are the places that name a file which must be there and is not:
+    Compose refuses to start, and the service is described as if the file were empty. `active` is False when no
+    selected profile enables the service. `reads` are the host variables that the interpolation of this service asked
+    for, in the order of the file, whether they were set or not.
     """
 
     name: str
@@ -89,6 +96,7 @@ class Service:
     active: bool = True
     forwarded: frozenset[str] = frozenset()
     env_files: tuple[str, ...] = ()
+    absent_env_files: Mapping[str, Position] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ class Text(str):
 
 
 _INDEX = re.compile(r"\[?([0-9]{1,9})\]?")
+_NAMED = re.compile(r"[ =:]")
+"""What ends the name of a variable at the beginning of a note about it."""
+
 _PIECE = re.compile(r"\S+")
 
 
@@ -101,7 +104,7 @@ class Scalar:
 
         def notes(offset: int) -> tuple[Reason, ...]:
             own = names.get(bisect_right(filled, offset), set())
-            return tuple(note for note in text.notes if note.text.split(" ", 1)[0] in own) if own else ()
+            return tuple(note for note in text.notes if _NAMED.split(note.text, 1)[0] in own) if own else ()
 
         return notes
 
@@ -150,3 +153,11 @@ def find_line(root: Node, path: Path) -> int | None:
         else:
             break
     return line
+
+
+def size(node: Node) -> int:
+    """How many values a node holds, itself and shared ones included."""
+    if isinstance(node, Scalar):
+        return 1
+    children = node.items if isinstance(node, Sequence) else node.entries.values()
+    return 1 + sum(map(size, children))

@@ -6,6 +6,7 @@ Empty values are left out where Compose leaves them out.
 from __future__ import annotations
 
 from bot.compose.casts import to_integer64
+from bot.compose.command_line import TooManyWords
 from bot.compose.faults import Fault
 from bot.compose.printers import (
     COMMAND,
@@ -47,6 +48,8 @@ def present(field: str, value: Value, service: str) -> Value:
         return MISSING
     try:
         printed = printer(value)
+    except TooManyWords as error:
+        raise Fault("too-large", str(error), field=("services", service, field)) from None
     except Unsupported as error:
         raise Fault("invalid", str(error), field=("services", service, field)) from None
     except Unprintable as error:

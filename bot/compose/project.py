@@ -25,6 +25,9 @@ from bot.compose.structure import Structure
 MAX_STRUCTURES = 64
 """Structures that are kept of one set of files: one, unless variables decide what is extended or included."""
 
+MAX_VARIABLES = 50_000
+"""Variables of all containers together, those of environment files among them, each service's own."""
+
 _NOT_IN_A_NAME = re.compile("[^a-z0-9_-]")
 _Plans = dict[str, Plan]
 
@@ -37,14 +40,17 @@ def load_project(
     profiles: Sequence[str] | None = None,
     env_files: Sequence[str] = (),
     directory: str | None = None,
+    only: str | None = None,
 ) -> Project:
     """What Docker Compose 2.40.3 would run for these files in this shell environment.
 
     `files` are paths of the tree, as given with `-f`; without any, `COMPOSE_FILE` and the default names count.
     `environment` is the whole shell environment. `profiles` and `env_files` are as given with `--profile` and
     `--env-file` (paths relative to the project directory), and win over `COMPOSE_PROFILES` and `COMPOSE_ENV_FILES`.
-    `directory` is the project directory, the first file's when it is not given. Never raises for what is in the
-    tree: faults are in `Project.errors`, and what can be resolved in spite of them is in `Project.services`.
+    `directory` is the project directory, the first file's when it is not given. `only` asks for one service: the others
+    and their faults are left out, which is what most of the work is for in a file of many services. Never raises for
+    what is in the tree: faults are in `Project.errors`, and what can be resolved in spite of them is in
+    `Project.services`.
     """
     start = posixpath.dirname(files[0]) if files else (directory or "")
     place = start if directory is None else directory
@@ -58,7 +64,7 @@ def load_project(
     chosen = list(files) or _files_from_environment(documents, place, variables, faults)
     if not chosen:
         return _project(place, {}, [*faults, (_nothing_found(), None)], read, "")
-    return _resolve(documents, tuple(chosen), place, variables, profiles, faults, read)
+    return _resolve(documents, tuple(chosen), place, variables, profiles, faults, read, only)
 
 
 def _nothing_found() -> Fault:
@@ -87,6 +93,7 @@ def _resolve(
     profiles: Sequence[str] | None,
     faults: list[tuple[Fault, str | None]],
     read: dict[str, None],
+    only: str | None,
 ) -> Project:
     name, named = _name_from_environment(variables)
     structure, plans = _structure(documents, files, place, variables)
@@ -98,7 +105,8 @@ def _resolve(
     scopes = QuestionScopes(documents, variables)
     faults += structure.faults
     resolved: dict[str, Resolved] = {}
-    for service, plan in plans.items():
+    asked = plans if only is None else {only: plans[only]} if only in plans else {}
+    for service, plan in asked.items():
         try:
             answer = plan.resolve(scopes)
         except Fault as fault:
@@ -107,17 +115,26 @@ def _resolve(
         faults += [(fault, service) for fault in answer.faults]
         if answer.usable:
             resolved[service] = answer
-    faults += _faults_beside(structure, scopes)
-    sections = resolve_sections(structure, scopes, documents, faults)
     selected = select(resolved, profiles, variables)
     normalize(resolved, faults)
-    check_consistency(resolved, selected, sections, structure, faults)
+    if only is None:
+        faults += _faults_beside(structure, scopes)
+        sections = resolve_sections(structure, scopes, documents, faults)
+        check_consistency(resolved, selected, sections, structure, faults)
     services: dict[str, Service] = {}
+    total = 0
     for service, answer in resolved.items():
         try:
             position = structure.positions[service]
-            services[service], further = build_service(documents, answer, position, scopes, place, service in selected)
+            active = service in selected
+            services[service], further, wrong = build_service(documents, answer, position, scopes, place, active)
             read.update(further)
+            faults += [(fault, service) for fault in wrong]
+            total += len(services[service].environment)
+            if total > MAX_VARIABLES:
+                message = f"more than {MAX_VARIABLES} variables in the environments of all services"
+                faults.append((Fault("too-large", message, path=position.path, line=position.line), None))
+                break
         except Fault as fault:
             faults.append((fault, service))
     if not structure.services and not faults:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from bot.compose.container import Container
 from bot.compose.documents import Documents
+from bot.compose.faults import Fault
 from bot.compose.layers import Scope, Scopes
 from bot.compose.model import Mount, Service
 from bot.compose.nodes import Text
@@ -18,8 +19,8 @@ from bot.tree import OutsideTree, join
 
 def build_service(
     documents: Documents, resolved: Resolved, position: Position, scopes: Scopes, place: str, active: bool
-) -> tuple[Service, dict[str, None]]:
-    """The answer for one service, and the further files that it depends on.
+) -> tuple[Service, dict[str, None], list[Fault]]:
+    """The answer for one service, the further files that it depends on, and faults that do not keep it from an answer.
 
     Environment files are read for active services only, as Compose does. Raises `Fault` when one cannot be read.
     """
@@ -46,13 +47,14 @@ def build_service(
         command=_command(resolved.answers.get("command")),
         environment=environment,
         mounts=_mounts(resolved, place),
-        reads=resolved.plan.reads,
+        reads=(*resolved.plan.reads, *container.reads) if container.reads else resolved.plan.reads,
         profiles=tuple(config.get("profiles", ())),
         active=active,
         forwarded=forwarded,
         env_files=tuple(read),
+        absent_env_files={file: Position(fault.path, fault.line or 1) for file, fault in container.absent.items()},
     )
-    return service, read
+    return service, read, list(container.absent.values())
 
 
 def _passed_to_build(resolved: Resolved, variables: Environment) -> dict[str, str]:

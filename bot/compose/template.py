@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-MAX_NESTING = 100
+MAX_NESTING = 40
 """Defaults within defaults. People write two or three; each level costs a pass over the text."""
+
+MAX_NESTED = 2 * 1024 * 1024
+"""Characters of all defaults of one text, those within others counted again: what reading them costs."""
 
 MAX_FILLED = 1024 * 1024
 """Characters that one text may grow to: variables that name long values many times, and one another."""
@@ -95,7 +98,7 @@ def compile_template(text: str) -> Template | str:
     """
     if "$" not in text:
         return text
-    parts = _parse(text, 0, 0)
+    parts = _parse(text, 0, 0, [MAX_NESTED])
     if len(parts) <= 1 and all(isinstance(part, str) for part in parts):
         return str(parts[0]) if parts else ""
     return Template(parts, tuple(_variables(parts)))
@@ -136,16 +139,19 @@ def _variables(parts: tuple[Part, ...]) -> Iterator[Variable]:
             yield from _variables(part.operand)
 
 
-def _parse(text: str, base: int, depth: int) -> tuple[Part, ...]:
-    """The parts of `text`, which begins at `base` of the whole. Raises `InvalidTemplate`."""
-    if depth > MAX_NESTING:
+def _parse(text: str, base: int, depth: int, left: list[int]) -> tuple[Part, ...]:
+    """The parts of `text`, which begins at `base` of the whole; `left` counts `MAX_NESTED` down.
+
+    Raises `InvalidTemplate`.
+    """
+    if depth > MAX_NESTING or left[0] < 0:
         raise InvalidTemplate(text)
     parts: list[Part] = []
     literal: list[str] = []
     position = 0
     # What a message quotes: behind a variable with an operator, the rest of the line that it gave back; else all.
     given_back = (0, 0)
-    line_end = -1
+    line_end, line_brace = -1, -1
     while (dollar := text.find("$", position)) >= 0:
         literal.append(text[position:dollar])
         following = text[dollar + 1 : dollar + 2]
@@ -154,7 +160,8 @@ def _parse(text: str, base: int, depth: int) -> tuple[Part, ...]:
             if line_end < dollar:
                 line_end = text.find("\n", dollar)
                 line_end = len(text) if line_end < 0 else line_end
-            variable, position, last = _braced(text, dollar, name, line_end, base, depth)
+                line_brace = text.rfind("}", dollar, line_end)
+            variable, position, last = _braced(text, dollar, name, line_brace, base, depth, left)
             _flush(parts, literal)
             parts.append(variable or Invalid(text[slice(*given_back)] if dollar < given_back[1] else text))
             given_back = (position, last + 1) if last >= 0 else given_back
@@ -171,21 +178,24 @@ def _parse(text: str, base: int, depth: int) -> tuple[Part, ...]:
 
 
 def _braced(
-    text: str, dollar: int, name: re.Match[str] | None, line_end: int, base: int, depth: int
+    text: str, dollar: int, name: re.Match[str] | None, last: int, base: int, depth: int, left: list[int]
 ) -> tuple[Variable | None, int, int]:
-    """The variable at `dollar` (None when it is not well formed), where reading goes on, and its line's last brace."""
+    """The variable at `dollar` (None when it is not well formed), where reading goes on, and its line's last brace.
+
+    `last` is that brace, which may stand before the variable's operator.
+    """
     if not name:
         return None, dollar + 2, -1
     end = name.end()
     if text[end : end + 1] == "}":
         return Variable(name[0], "", "", (), base + dollar), end + 1, -1
     operator = _OPERATOR.match(text, end)
-    last = text.rfind("}", operator.end(), line_end) if operator else -1
-    if not operator or last < 0:
+    if not operator or last < operator.end():
         return None, dollar + 2, -1
     closing = _closing_brace(text, dollar, last)
     argument = text[operator.end() : closing]
-    operand = _parse(argument, base + operator.end(), depth + 1)
+    left[0] -= len(argument)
+    operand = _parse(argument, base + operator.end(), depth + 1, left)
     return Variable(name[0], operator[0], argument, operand, base + dollar), closing + 1, last
 
 

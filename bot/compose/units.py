@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 from bot.compose.casts import to_float
 from bot.compose.scalars import go_quoted
@@ -32,7 +31,8 @@ def parse_duration(text: str) -> int:
         return 0
     if not rest:
         raise ValueError(f"time: invalid duration {go_quoted(text)}")
-    total = Fraction(0)
+    total = 0
+    one: int = 10**_MAX_DIGITS
     position = 0
     while position < len(rest):
         step = _STEP.match(rest, position)
@@ -45,10 +45,9 @@ def parse_duration(text: str) -> int:
         whole, part = (step["whole"] or "").lstrip("0"), (step["part"] or "")[:_MAX_DIGITS]
         if len(whole) > _MAX_DIGITS:
             raise ValueError(f"time: invalid duration {go_quoted(text)}")
-        number = Fraction(int(whole + part or "0"), 10 ** len(part))
-        total += number * _NANOSECONDS[step["unit"]]
+        total += int(whole + part or "0") * (one // 10 ** len(part)) * _NANOSECONDS[step["unit"]]
         position = step.end()
-    value = int(total)
+    value = total // one
     if value > _LIMIT:
         raise ValueError(f"time: invalid duration {go_quoted(text)}")
     return -value if text.startswith("-") else value

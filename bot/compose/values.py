@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Dictionary
 from typing import Any
 
+from bot.compose.lines import SourceText
 from bot.compose.nodes import Scalar, Text
 from bot.provenance import Reason
 
@@ -46,6 +47,21 @@ def text_of(text: str, scalar: Scalar, notes: tuple[Reason, ...]) -> Text:
 def pair(name: str, value: Value, text: str) -> str:
     """`NAME=text`, with the provenance of the value."""
     return text_like(f"{name}={text}", value)
+
+
+class Stated(str):
+    """The value of a variable that an environment file states, with its line there."""
+
+    __slots__ = ("reason",)
+
+    reason: Reason
+
+    @classmethod
+    def at(cls, value: str, source: SourceText, line: int) -> Stated:
+        """A value that stands in this line."""
+        made = cls(value)
+        made.reason = Reason("compose", source.path, line, source.excerpt(line).removeprefix("export ").lstrip())
+        return made
 
 
 Environment = Dictionary[str, str]

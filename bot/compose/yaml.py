@@ -34,6 +34,7 @@ MAX_NODES = 100_000
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORE = "tag:yaml.org,2002:"
 _MERGE = "<<"
+_NOWHERE = 0
 
 
 def read_documents(source: SourceText, shown: str) -> list[Document]:
@@ -94,11 +95,14 @@ class _Builder:
     def __init__(self, source: SourceText, shown: str) -> None:
         self.documents: list[Document] = []
         self._source = source
+        self._variables = 0
         self._shown = shown
         self._anchors: dict[str, Node | None] = {}
         self._tags: dict[int, str] = {}
         self._tagged: list[Node] = []
         self._reset_before_merge: dict[int, list[str]] = {}
+        self._merged: dict[int, dict[str, int]] = {}
+        self._seen: set[int] = set()
         self._odd_keys: list[tuple[str, int]] = []
 
     def build(self, loader: Any) -> list[Document]:
@@ -184,6 +188,7 @@ class _Builder:
             reset = [name for name, value in entries.items() if self._tags.get(id(value)) == "!reset"]
             for name in reset:
                 del entries[name]
+            self._note_merged(mapping, merged)
             self._merge(entries, lines, merged)
             if reset:
                 self._reset_before_merge[id(mapping)] = reset
@@ -197,6 +202,18 @@ class _Builder:
         text = go_text(key.value)
         self._odd_keys.append((text, key.line))
         return text
+
+    def _note_merged(self, mapping: Mapping, merged: Node) -> None:
+        """Which entries a mapping is about to get from which other one: what `!reset` means there depends on it."""
+        sources = merged.items if isinstance(merged, Sequence) else [merged]
+        found: dict[str, int] = {}
+        for source in sources:
+            for name in source.entries if isinstance(source, Mapping) else ():
+                if name not in mapping.entries:
+                    found.setdefault(name, _NOWHERE if isinstance(merged, Sequence) else id(source))
+        if found:
+            self._merged[id(mapping)] = found
+            self._tagged += sources  # their identities must stay theirs
 
     def _merge(self, entries: dict[str, Node], lines: dict[str, int], merged: Node) -> None:
         sources = merged.items if isinstance(merged, Sequence) else [merged]
@@ -223,6 +240,9 @@ class _Builder:
                 raise self._fault("too-large", "variables are nested too deeply", line) from None
             if isinstance(compiled, Template):
                 template = compiled
+                self._variables += len(compiled.variables)
+                if self._variables > MAX_NODES:
+                    raise self._fault("too-large", f"more than {MAX_NODES} variables", line)
             else:
                 plain = compiled
             value = Text(plain)
@@ -246,6 +266,8 @@ class _Builder:
                 except ValueError as error:
                     raise self._fault("not-yaml", f"yaml: {error}", line, True) from None
         text: str = event.value
+        if tag and tag != "!":
+            return text  # behind a tag that is not YAML's own (`!override null`) everything is a string
         return text if style else resolve(text)
 
     def _finish(self, root: Node) -> Document:
@@ -277,16 +299,25 @@ class _Builder:
             ]
             return Sequence(kept, node.source, node.line)
         cleared += [(*path, name) for name in self._reset_before_merge.get(id(node), ())]
-        entries = {
-            name: self._clean(value, (*path, name), cleared, count)
-            for name, value in node.entries.items()
-            if not self._drops(value, (*path, name), cleared)
-        }
+        merged = self._merged.get(id(node), {})
+        known = id(node) in self._seen
+        self._seen.add(id(node))
+        entries: dict[str, Node] = {}
+        for name, value in node.entries.items():
+            origin = merged.get(name)
+            # Compose takes what `!reset` drops out of the tree, so that an alias of what is around no longer has it.
+            gone = known if origin is None else origin in self._seen
+            if not self._drops(value, (*path, name), cleared, gone=gone, nowhere=origin == _NOWHERE):
+                entries[name] = self._clean(value, (*path, name), cleared, count)
         return Mapping(entries, node.lines, node.source, node.line)
 
-    def _drops(self, node: Node, path: Path, cleared: list[Path]) -> bool:
+    def _drops(self, node: Node, path: Path, cleared: list[Path], *, gone: bool = False, nowhere: bool = False) -> bool:
+        """Whether `!reset` drops a value. Notes the path, unless Compose does not find it there.
+
+        It does not when the value is `gone` before, or merged from a list, whose items have no place (`nowhere`).
+        """
         tag = self._tags.get(id(node))
-        if tag:
+        if tag and not nowhere and not (gone and tag == "!reset"):
             cleared.append(path)
         return tag == "!reset"
 

@@ -15,7 +15,7 @@ from bot.engine.model import (
     Value,
 )
 from bot.engine.models import model_from_argv
-from bot.engine.resolve import resolve, source_link
+from bot.engine.resolve import resolve, source_link, source_links
 
 __all__ = [
     "PROPERTIES",
@@ -33,4 +33,5 @@ __all__ = [
     "pin",
     "resolve",
     "source_link",
+    "source_links",
 ]

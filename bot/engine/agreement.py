@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import compress
+from collections.abc import Callable, Mapping, Sequence
 
-from bot.engine.model import Engine, EngineError, Pin, Property, Value
+from bot.engine.model import Engine, EngineError, Pin, Properties, Property, Value
 from bot.provenance import Reason
 
 OWN_WORDS = frozenset({"compose", "shell", "catalog"})
 """Kinds of reasons that do not depend on the release."""
 
 
-def agree(pin: Pin, engines: Sequence[Engine]) -> Engine:
+Own = Callable[[Engine, str], Property]
+"""A property of a release with its own reasons."""
+
+
+def agree(pin: Pin, engines: Sequence[Engine], own: Own = lambda engine, name: engine.properties[name]) -> Engine:
     """One answer for a pin without a release of its own; `engines` are the releases' answers, oldest first.
+
+    Releases that say the same may share a property, with the reasons of one of them; the newest that is asked has its
+    own, and `own` finds another's.
 
     What the deployment sets itself is certain where all releases read it alike, and assumed where the newest keeps
     it and others put something of their own in its place. A default that all have is assumed, and says whom it
@@ -30,10 +36,7 @@ def agree(pin: Pin, engines: Sequence[Engine]) -> Engine:
         pin=pin,
         releases=releases,
         parsed=_common(asked),
-        properties={
-            name: _one(name, [engine.properties[name] for engine in asked], releases, notice)
-            for name in newest.properties
-        },
+        properties=Properties(tuple(newest.properties), lambda name: _one(name, asked, releases, notice, own)),
         errors=_errors(engines),
         ineffective=tuple(
             item
@@ -44,13 +47,18 @@ def agree(pin: Pin, engines: Sequence[Engine]) -> Engine:
     )
 
 
-def _one(name: str, found: Sequence[Property], asked: Sequence[str], notice: Reason) -> Property:
+def _one(name: str, asked: Sequence[Engine], releases: Sequence[str], notice: Reason, own: Own) -> Property:
+    found = [engine.properties[name] for engine in asked]
     newest = found[-1]
-    exceptions = [not _same_value(answer, newest) for answer in found]
-    if any(exceptions):
-        kept = _is_set(newest) and not any(map(_is_set, compress(found, exceptions)))
-        return _kept(found, exceptions, asked) if kept else _undecided(name, found, asked)
-    if name.startswith("model.") or (newest.because and all(map(_is_own, found))):
+    distinct = {id(answer): answer for answer in found}
+    excepted = {key for key, answer in distinct.items() if not _same_value(answer, newest)}
+    if excepted:
+        exceptions = [id(answer) in excepted for answer in found]
+        if _is_set(newest) and not any(_is_set(distinct[key]) for key in excepted):
+            return _kept(found, exceptions, releases)
+        silent = [engine for engine, answer in zip(asked, found, strict=True) if not answer.known]
+        return _undecided(name, found, releases, own(silent[-1], name).because if silent else ())
+    if name.startswith("model.") or (newest.because and all(map(_is_own, distinct.values()))):
         return newest
     return Property(newest.value, "assumed", (*newest.because, notice))
 
@@ -83,14 +91,12 @@ def _is_own(answer: Property) -> bool:
     return all(reason.kind in OWN_WORDS for reason in answer.because)
 
 
-def _undecided(name: str, found: Sequence[Property], asked: Sequence[str]) -> Property:
-    """Releases differ, or some do not know: say where, and as the newest of those say it."""
-    silent = [answer for answer in found if not answer.known]
-    if len(silent) == len(found):
+def _undecided(name: str, found: Sequence[Property], asked: Sequence[str], silence: tuple[Reason, ...]) -> Property:
+    """Releases differ, or some do not know: say where, and what `silence` the newest of those have."""
+    if not any(answer.known for answer in found):
         return found[-1]
     text = _spans([_say(answer) for answer in found], asked)
-    reasons = (Reason("assumption", "", None, f"{name}: {text}"), *(silent[-1].because if silent else ()))
-    return Property(None, "unknown", reasons)
+    return Property(None, "unknown", (Reason("assumption", "", None, f"{name}: {text}"), *silence))
 
 
 def _spans(says: Sequence[str], asked: Sequence[str]) -> str:
@@ -139,11 +145,9 @@ def _all(releases: Sequence[str], some: bool) -> str:
 
 def _common(engines: Sequence[Engine]) -> Mapping[str, object]:
     """The settings that all releases read alike."""
-    first, *others = engines
+    first, *others = {id(engine.parsed): engine.parsed for engine in engines}.values()
     return {
-        name: value
-        for name, value in first.parsed.items()
-        if all(name in other.parsed and other.parsed[name] == value for other in others)
+        name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)
     }
 
 

@@ -64,8 +64,8 @@ def _config(facts: Facts, value: Any, config: Config, depth: int) -> Any:
             result[key] = _field(facts, inner, field, depth)
         except RefusalError as refusal:
             raise RefusalError(refusal.message, f"{key}.{refusal.path}" if refusal.path else key) from None
-    for key, field in config.fields.items():
-        if field.required and key not in value:
+    for key in config.required:
+        if key not in value:
             raise RefusalError(f"{config.name} needs this key", key)
     own = own_refusal(result, config)
     if own is not None:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
-from bot.engine.coercion import check_config, check_field
 from bot.engine.conflicts import conflicts
-from bot.engine.conversion import RefusalError, convert, holds_unknown, read_json, read_partly_known
+from bot.engine.conversion import RefusalError, holds_unknown, read_partly_known
 from bot.engine.facts import Facts, Flag
-from bot.engine.likeness import asked
+from bot.engine.likeness import Note, Noted, unnoted
 from bot.engine.model import EngineError, Ineffective
 from bot.engine.options import Occurrence, Read, read_options
-from bot.engine.rewriting import Leaf, Token
+from bot.engine.rewriting import MAX_WORDS, Leaf, Token, rewrite, tokens_of
 from bot.engine.settings import READ_BY_ENGINE, SPECULATION, Setting
 from bot.engine.unknown import UNKNOWN
+from bot.engine.values import (
+    adapter,
+    as_json,
+    checked_config,
+    converted,
+    engine_config,
+    engine_config_in_json,
+    engine_value,
+)
 from bot.provenance import Reason, Word
 
 __all__ = ["UNKNOWN", "CommandLine", "Setting", "parse", "unread"]
@@ -25,6 +32,10 @@ OTHER_COMMANDS = frozenset(
     {"bench", "chat", "collect-env", "complete", "launch", "run-batch", "snapshot", "help", "-h", "--help"}
 )
 """What `vllm` can do besides serving."""
+
+
+SWITCHES = frozenset({"boolean", "store_true", "store_false"})
+"""Actions that set true or false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,35 +56,70 @@ class CommandLine:
 
 
 def parse(
-    argv: Sequence[Word], facts: Facts, files: Mapping[str, str] | None = None, *, all_files: bool = False
+    argv: Sequence[Word],
+    facts: Facts,
+    files: Mapping[str, str] | None = None,
+    *,
+    all_files: bool = False,
+    note: Note = unnoted,
 ) -> CommandLine:
     """Read what follows `vllm` (`serve …`) or the server module (no `serve`).
 
     `files` are configuration files by path. A `--config` that is not among them may set anything, unless
     `all_files` says that there are no others: then it is an error. Settings are empty when the parser does not
-    get as far as reading flags.
+    get as far as reading flags. `note` is told what the release is asked (see `bot.engine.answers`).
     """
     if argv and argv[0].text in OTHER_COMMANDS:
         word = argv[0]
         return CommandLine({}, (EngineError("conflict", word.text, f"`{word.text}` is not a server", word.because),))
-    question = asked(argv, files or {}, all_files)
-    rewritten = question.rewritten(facts)
+    asked = _asked(argv, files or {}, all_files)
+    if note is not unnoted:
+        return _read(asked, facts, note)
+    known = asked.lines.get(facts.version)
+    if known is None or known[0] is not facts:
+        known = asked.lines[facts.version] = (facts, _read(asked, facts, note))
+    return known[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A command line with its files, as tokens, and the readings so far by release."""
+
+    argv: Sequence[Word]
+    files: Mapping[str, str]
+    all_files: bool
+    tokens: list[Token]
+    lines: dict[str, tuple[Facts, CommandLine]] = field(default_factory=dict)
+
+
+_last = _Asked((), {}, False, [])
+
+
+def _asked(argv: Sequence[Word], files: Mapping[str, str], all_files: bool) -> _Asked:
+    """The command line; the same object when the very same is asked again, as for the next release or card."""
+    global _last  # noqa: PLW0603 - one command line is kept, so that nothing needs to be handed through
+    same = _last.argv is argv and _last.all_files is all_files and _last.files == files
+    if not same or not isinstance(argv, tuple):
+        _last = _Asked(argv, dict(files), all_files, tokens_of(argv[:MAX_WORDS]))
+    return _last
+
+
+def _read(asked: _Asked, facts: Facts, note: Note) -> CommandLine:
+    rules = facts.rules if note is unnoted else Noted(facts.rules, note, "rule")
+    rewritten = rewrite(asked.argv, asked.tokens, rules, facts, asked.files, asked.all_files, note)
     if rewritten.stopped:
         return CommandLine({}, tuple(rewritten.errors), tuple(rewritten.ineffective))
-    key = question.likeness(facts, rewritten)
-    known = question.answers.get(key)
-    if known is None:
-        read = read_options(rewritten.tokens, facts)
-        serve = bool(argv) and argv[0].text == "serve"
-        known = question.answers[key] = _Assembly(facts, read, serve, rewritten.ineffective).finish()
-    return known
+    read = read_options(rewritten.tokens, facts, note)
+    serve = bool(asked.argv) and asked.argv[0].text == "serve"
+    return _Assembly(facts, read, serve, rewritten.ineffective, note).finish()
 
 
 class _Assembly:
-    def __init__(self, facts: Facts, read: Read, serve: bool, ineffective: list[Ineffective]) -> None:
+    def __init__(self, facts: Facts, read: Read, serve: bool, ineffective: list[Ineffective], note: Note) -> None:
         self.facts = facts
         self.read = read
         self.serve = serve
+        self.note = note
         self.errors = list(read.errors)
         self.ineffective = list(ineffective)
         self.settings: dict[str, Setting] = {}
@@ -90,6 +136,8 @@ class _Assembly:
             if dest in self.settings:
                 self.check_engine_config(dest, config)
         opened = self.read.open_token is not None
+        for name in (*self.settings, *self.nested):
+            self.note(("conflicts", name))
         self.errors += conflicts(self.settings, self.nested, self.facts, opened)
         return CommandLine(self.settings, tuple(self.errors), tuple(self.ineffective), opened, self.nested)
 
@@ -128,16 +176,17 @@ class _Assembly:
         """What a flag sets. Raises `RefusalError`."""
         flag, values = occurrence.flag, occurrence.values
         self.checked.pop(flag.dest, None)
-        if flag.action in ("boolean", "store_true", "store_false"):
-            value = occurrence.option not in flag.inverses and flag.action != "store_false"
+        if flag.action in SWITCHES:
+            value = is_on(flag, occurrence.option)
             self.checked[flag.dest] = (value, None)
             return value
         if not values:
             return flag.const
+        self.note_flag(flag, values)
         if flag.action == "custom" or (flag.action == "lora" and any(token.symbols for token in values)):
             return UNKNOWN
         if flag.action == "lora":
-            return [_adapter(token.text) for token in values if not (flag.optional and token.text in ("", "None"))]
+            return [adapter(token.text) for token in values if not (flag.optional and token.text in ("", "None"))]
         read = [self.word(flag, token) for token in values]
         if flag.nargs in (None, "?"):
             result: Any = read[0]
@@ -149,16 +198,22 @@ class _Assembly:
             result = UNKNOWN if UNKNOWN in (earlier, result) else [*earlier, result]  # type: ignore[misc]
         return result
 
+    def note_flag(self, flag: Flag, values: list[Token]) -> None:
+        """Note how a flag is read where more than known words decide it."""
+        if flag.action == "lora" or any(token.symbols or token.open or holds_unknown(token.value) for token in values):
+            self.note(("flag", flag.name))
+
     def word(self, flag: Flag, token: Token) -> Any:
         """The value of one word, checked against the flag's choices. Raises `RefusalError`."""
         if token.symbols or token.open:
             if not flag.converter.startswith(("config:", "json", "dict")):
                 return UNKNOWN
             value = read_partly_known(token.text, token.symbols)
-            return _checked_config(self.facts, flag, value)
+            return checked_config(self.facts, flag, value)
         if token.group and holds_unknown(token.value) and flag.converter.startswith(("config:", "json", "dict")):
-            return _checked_config(self.facts, flag, token.value)
-        value, refusal, checked = _converted(self.facts, flag, token.text)
+            return checked_config(self.facts, flag, token.value)
+        self.note(("value", flag.name, token.text))
+        value, refusal, checked = converted(self.facts, flag, token.text)
         if refusal is not None:
             raise refusal
         if flag.nargs is None and flag.action == "store":
@@ -207,7 +262,11 @@ class _Assembly:
     def check_fields(self) -> None:
         """Check each value that stands against the configuration field that it goes to."""
         for dest, setting in self.settings.items():
-            value, refusal = self.checked.get(dest) or _engine_value(self.facts, self.flag(dest), setting.value)
+            known = self.checked.get(dest)
+            if known is None:
+                self.note(("flag", self.flag(dest).name))
+                known = engine_value(self.facts, self.flag(dest), setting.value)
+            value, refusal = known
             if refusal is not None:
                 flag = self.flag(dest)
                 message = f"argument {flag.name}: {refusal}"
@@ -261,14 +320,14 @@ class _Assembly:
         if setting.value is UNKNOWN or setting.value is None:
             return
         value = setting.value
+        self.note(("rule", "spec_hyphens"))
         if dest == "speculative_config" and self.facts.rules["spec_hyphens"] and isinstance(value, dict):
             renamed = {key.replace("-", "_"): inner for key, inner in value.items()}
             if list(renamed) != list(value):
                 self.rename(dest, value)
             value = renamed
-        try:
-            value = check_config(value, config, self.facts)
-        except RefusalError as refusal:
+        value, refusal = self.engine_config(value, config)
+        if refusal is not None:
             where = self.nested.get(f"{dest}.{refusal.path}", setting)
             self.errors.append(EngineError("invalid-value", where.argument, f"{dest}: {refusal}", where.because))
             return
@@ -278,11 +337,25 @@ class _Assembly:
             if before is not None and before.value is not UNKNOWN:
                 self.nested[f"{dest}.{key}"] = Setting(inner, before.because, before.argument)
 
+    def engine_config(self, value: Any, config: str) -> tuple[Any, RefusalError | None]:
+        """A value as a class of the engine's configuration takes it, or why it does not."""
+        text = None if holds_unknown(value) else as_json(value)
+        if text is None:
+            self.note(("class", config))
+            return engine_config(self.facts, config, value)
+        self.note(("engine", config, text))
+        return engine_config_in_json(self.facts, config, text)
+
     def rename(self, dest: str, value: Mapping[str, Any]) -> None:
         for key in value:
             for name in [n for n in self.nested if n == f"{dest}.{key}" or n.startswith(f"{dest}.{key}.")]:
                 rest = name.removeprefix(f"{dest}.{key}")
                 self.nested[f"{dest}.{key.replace('-', '_')}{rest}"] = self.nested.pop(name)
+
+
+def is_on(flag: Flag, option: str) -> bool:
+    """What a switch sets under one of its names."""
+    return option not in flag.inverses and flag.action != "store_false"
 
 
 def _written(occurrence: Occurrence) -> tuple[tuple[Reason, ...], str]:
@@ -315,55 +388,6 @@ def _one_value_each(tokens: Sequence[Token]) -> Reason:
     place = tokens[0].because[0] if tokens[0].because else None
     path, line = (place.path, place.line) if place else ("", None)
     return Reason("assumption", path, line, f"{names} stands for one value inside the JSON text")
-
-
-def _adapter(text: str) -> Any:
-    """A LoRA module: `name=path`, or JSON. Raises `RefusalError`."""
-    if "=" in text and "," not in text:
-        if text.count("=") > 1:
-            raise RefusalError(f"{text!r} is not name=path")
-        return text
-    read = read_json(text) if text else text
-    if text and not isinstance(read, dict):
-        raise RefusalError(f"invalid fields: {text!r}")
-    return read
-
-
-@lru_cache(maxsize=8192)
-def _converted(facts: Facts, flag: Flag, text: str) -> tuple[Any, RefusalError | None, tuple[Any, RefusalError | None]]:
-    """A word's value, or why the parser refuses it; and the same of the engine's configuration.
-
-    The same words come again in every world of a compose.
-    """
-    try:
-        if flag.optional and text in ("", "None"):
-            value: Any = None
-        else:
-            value = _checked_config(facts, flag, convert(flag.converter, text, facts))
-        if flag.choices is not None and value not in flag.choices:
-            raise RefusalError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, flag.choices))})")
-    except RefusalError as refusal:
-        return None, refusal, (None, None)
-    return value, None, _engine_value(facts, flag, value)
-
-
-def _checked_config(facts: Facts, flag: Flag, value: Any) -> Any:
-    if not flag.converter.startswith("config:"):
-        return value
-    return check_config(value, flag.converter.removeprefix("config:"), facts)
-
-
-def _engine_value(facts: Facts, flag: Flag, value: Any) -> tuple[Any, RefusalError | None]:
-    """A value as the configuration field behind the flag takes it, or why it does not."""
-    if value is None or value is UNKNOWN or flag.dest in READ_BY_ENGINE or flag.converter.startswith("config:"):
-        return value, None
-    declared = facts.field(flag.field) if flag.field else None
-    if declared is None or flag.converter == "opaque" or flag.dest in SPECULATION:
-        return value, None
-    try:
-        return check_field(value, declared, facts), None
-    except RefusalError as refusal:
-        return value, refusal
 
 
 def unread(environment: Mapping[str, Word], facts: Facts) -> tuple[Ineffective, ...]:

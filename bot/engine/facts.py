@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -94,7 +94,7 @@ class Field:
 class Config:
     """A configuration class. `extra` says what it does with keys that it lacks: "forbid", "ignore", "allow".
 
-    `checks` are its own refusals, see `bot.engine.selfchecks`.
+    `required` are the fields that must be given. `checks` are its own refusals, see `bot.engine.selfchecks`.
     """
 
     name: str
@@ -102,7 +102,29 @@ class Config:
     line: int
     extra: str
     fields: Mapping[str, Field]
+    required: tuple[str, ...] = ()
     checks: tuple[Mapping[str, Any], ...] = ()
+
+
+class _Fields(Mapping[str, Field]):
+    """The fields of a class, each made when it is asked for: a command line asks for a few."""
+
+    def __init__(self, entries: Mapping[str, Any], path: str) -> None:
+        self._entries = entries
+        self._path = path
+        self._made: dict[str, Field] = {}
+
+    def __getitem__(self, name: str) -> Field:
+        found = self._made.get(name)
+        if found is None:
+            found = self._made[name] = _field(name, self._entries[name], self._path)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,8 +233,10 @@ class Facts:
         if entry is None:
             return None
         path, line = place(entry["at"])
-        fields = {key: _field(key, inner, path) for key, inner in entry["fields"].items()}
-        made = Config(name, path, line, entry["extra"], fields, tuple(entry.get("checks", ())))
+        fields = entry["fields"]
+        required = tuple([key for key, inner in fields.items() if inner.get("required")])
+        checks = tuple(entry.get("checks", ()))
+        made = Config(name, path, line, entry["extra"], _Fields(fields, path), required, checks)
         self._configs[name] = made
         return made
 

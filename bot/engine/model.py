@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -49,6 +49,31 @@ class Property:
     def known(self) -> bool:
         """Whether `value` means something."""
         return self.certainty != "unknown"
+
+
+class Properties(Mapping[str, Property]):
+    """Properties by name, each found when somebody first looks at it: a rule reads few of them."""
+
+    __slots__ = ("_find", "_found", "_names")
+
+    def __init__(self, names: tuple[str, ...], find: Callable[[str], Property]) -> None:
+        self._names = names
+        self._find = find
+        self._found: dict[str, Property] = {}
+
+    def __getitem__(self, name: str) -> Property:
+        found = self._found.get(name)
+        if found is None:
+            if name not in self._names:
+                raise KeyError(name)
+            found = self._found[name] = self._find(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,9 +50,12 @@ class Traits:
 
 @cache
 def drafts_itself(architecture: str | None, release: str) -> bool | None:
-    """Whether the release can draft with the prediction layers of the architecture's checkpoints; None if unknown."""
+    """Whether the release can draft with the prediction layers of the architecture's checkpoints; None if unknown.
+
+    `release` is empty where that is not known.
+    """
     known = traits(architecture)
-    early = known.mtp_since is not None and Version(release) < Version(known.mtp_since)
+    early = bool(release) and known.mtp_since is not None and Version(release) < Version(known.mtp_since)
     return False if early else known.mtp
 
 

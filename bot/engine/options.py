@@ -12,6 +12,7 @@ from functools import cached_property
 from re import compile as pattern
 
 from bot.engine.facts import Fact, Facts, Flag
+from bot.engine.likeness import Note, unnoted
 from bot.engine.model import EngineError, ErrorKind
 from bot.engine.rewriting import Token
 
@@ -127,9 +128,10 @@ def option_table(facts: Facts) -> OptionTable:
 
 
 class _Reader:
-    def __init__(self, tokens: list[Token], table: OptionTable) -> None:
+    def __init__(self, tokens: list[Token], table: OptionTable, note: Note) -> None:
         self.tokens = tokens
         self.table = table
+        self.note = note
         self.read = Read()
         self.model_done = False
         self.kinds: list[str] = []
@@ -148,15 +150,17 @@ class _Reader:
                 kind = "?"
             elif only_arguments or not text or text[0] != "-":
                 kind = "A"
-            elif text in known:
-                kind, option = "O", Option(self.table.flag(text), text, None)
             elif text == "--":
                 kind, only_arguments = "-", True
-            elif token.symbols and "${" in text.partition("=")[0]:
-                kind = "?"
             else:
-                option = self.table.option(text)
-                kind = "A" if option is None else "O"
+                self.note(("word", text))
+                if text in known:
+                    kind, option = "O", Option(self.table.flag(text), text, None)
+                elif token.symbols and "${" in text.partition("=")[0]:
+                    kind = "?"
+                else:
+                    option = self.table.option(text)
+                    kind = "A" if option is None else "O"
             kinds.append(kind)
             options.append(option)
 
@@ -254,6 +258,7 @@ class _Reader:
                     self.error("missing-value", token, f"{name}: expected {flag.nargs} arguments")
                 return index + 1
             shorter = f"-{explicit[:1]}"
+            self.note(("word", shorter))
             if name.startswith("--") or not explicit or shorter not in self.table.known:
                 self.error("invalid-value", token, f"argument {name}: ignored explicit argument {explicit!r}")
                 return index + 1
@@ -308,6 +313,6 @@ class _Reader:
         self.read.errors.append(EngineError(kind, token.written, message, token.because))
 
 
-def read_options(tokens: list[Token], facts: Facts) -> Read:
-    """Distribute words to the flags of a release."""
-    return _Reader(tokens, option_table(facts)).run()
+def read_options(tokens: list[Token], facts: Facts, note: Note = unnoted) -> Read:
+    """Distribute words to the flags of a release. `note` is told each word that the release is asked about."""
+    return _Reader(tokens, option_table(facts), note).run()

@@ -11,10 +11,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.engine.configfile import ConfigFileError, read_config_file
 from bot.engine.conversion import MAX_DEPTH, human_integer, read_json
 from bot.engine.facts import Facts
+from bot.engine.likeness import Note
 from bot.engine.model import EngineError, ErrorKind, Ineffective
 from bot.engine.unknown import UNKNOWN
 from bot.provenance import Reason, Word
@@ -98,25 +100,33 @@ def _all_unknown(word: Word) -> bool:
 
 
 def rewrite(
-    argv: Sequence[Word], tokens: list[Token], facts: Facts, files: Mapping[str, str], all_files: bool
+    argv: Sequence[Word],
+    tokens: list[Token],
+    rules: Mapping[str, Any],
+    facts: Facts,
+    files: Mapping[str, str],
+    all_files: bool,
+    note: Note,
 ) -> Rewritten:
     """The words that argparse gets, the subcommand left out.
 
-    `tokens` are those of the first `MAX_WORDS` arguments; every release gets the same, and none changes them.
+    `tokens` are those of the first `MAX_WORDS` arguments; every release gets the same, and none changes them. `rules`
+    are the release's, each looked up only where it matters: `note` may be told of it.
     """
     done = Rewritten([], [], [])
     serve = bool(tokens) and tokens[0].text == "serve"
-    rules = facts.rules
     try:
         if len(argv) > MAX_WORDS:
             raise StopError("invalid-value", tokens[-1], f"more than {MAX_WORDS} arguments")
         if serve:
             tokens = _place_model(tokens, rules)
-        tokens = _write_in_config(tokens, facts, files, all_files, serve)
+        if any(token.text == "--config" for token in tokens):
+            note(("release",))
+            tokens = _write_in_config(tokens, facts, files, all_files, serve)
         if serve:
             tokens = tokens[1:]
         tokens = _spell(tokens, rules, done)
-        done.tokens = _gather(tokens, "dotted" in rules["human_integers"])
+        done.tokens = _gather(tokens, rules)
     except StopError as stop:
         token = stop.token
         done.errors.append(
@@ -131,7 +141,7 @@ def rewrite(
     return done
 
 
-def _place_model(tokens: list[Token], rules: Mapping[str, object]) -> list[Token]:
+def _place_model(tokens: list[Token], rules: Mapping[str, Any]) -> list[Token]:
     """`serve … --model X` becomes `serve X …`, for the first `--model`."""
     at = next((i for i, token in enumerate(tokens) if token.text.startswith("--model") and _MODEL.match(token.text)), 0)
     if at and rules["model_option"] == "refused":
@@ -156,9 +166,9 @@ def _place_model(tokens: list[Token], rules: Mapping[str, object]) -> list[Token
             model = Token(text, option.because, option.written, option.symbols)
         tokens = [tokens[0], model, *tokens[1:at], *tokens[rest:]]
     if (
-        rules["served_name_needs_model"]
-        and len(tokens) > 1
+        len(tokens) > 1
         and tokens[1].text.startswith("-")
+        and rules["served_name_needs_model"]
         and not any(_CONFIG.match(token.text) for token in tokens)
     ):
         named = next((token for token in tokens if _SERVED_NAME.match(token.text)), None)
@@ -176,8 +186,6 @@ def _write_in_config(
 ) -> list[Token]:
     """Put the arguments of `--config FILE` behind the model, and drop the option."""
     places = [i for i, token in enumerate(tokens) if token.text == "--config"]
-    if not places:
-        return tokens
     option = tokens[places[0]]
     if len(places) > 1:
         raise StopError("conflict", tokens[places[1]], "more than one config file specified")
@@ -231,10 +239,11 @@ def _config_tokens(
     ]
 
 
-def _spell(tokens: list[Token], rules: Mapping[str, object], done: Rewritten) -> list[Token]:
+def _spell(tokens: list[Token], rules: Mapping[str, Any], done: Rewritten) -> list[Token]:
     """Underscores to dashes in option names, and the short spellings of the level."""
-    level = str(rules["level"])
-    dotted = str(rules["level_dotted"])
+    level = dotted = ""
+    if any(token.text[:2] == "-O" for token in tokens):
+        level, dotted = str(rules["level"]), str(rules["level_dotted"])
     spelt: list[Token] = []
     for index, token in enumerate(tokens):
         text = token.text
@@ -288,7 +297,7 @@ def _dashed(token: Token) -> Token:
     return token if text == token.text else _renamed(token, text)
 
 
-def _gather(tokens: list[Token], human: bool) -> list[Token]:
+def _gather(tokens: list[Token], rules: Mapping[str, Any]) -> list[Token]:
     """Take dotted arguments out, and put one JSON argument for each spelling of a flag at the end."""
     kept: list[Token] = []
     groups: dict[str, tuple[dict[str, object], list[Leaf]]] = {}
@@ -323,7 +332,7 @@ def _gather(tokens: list[Token], human: bool) -> list[Token]:
         key, *keys = name.removesuffix("+").split(".")
         if len(keys) > MAX_DEPTH // 2:
             raise StopError("invalid-value", token, f"{name[:60]}… is nested too deeply")
-        read = _dotted_value(value_text, value.symbols, listed, human)
+        read = _dotted_value(value_text, value.symbols, listed, rules)
         if value.open:
             read = UNKNOWN
         whole, leaves = groups.setdefault(key, ({}, []))
@@ -337,7 +346,7 @@ def _gather(tokens: list[Token], human: bool) -> list[Token]:
     return kept
 
 
-def _dotted_value(text: str, symbols: tuple[str, ...], listed: bool, human: bool) -> object:
+def _dotted_value(text: str, symbols: tuple[str, ...], listed: bool, rules: Mapping[str, Any]) -> object:
     if symbols and "${" in text:
         return UNKNOWN
     if listed:
@@ -347,7 +356,7 @@ def _dotted_value(text: str, symbols: tuple[str, ...], listed: bool, human: bool
         return read
     except ValueError:
         pass
-    if human:
+    if "dotted" in rules["human_integers"]:
         try:
             return human_integer(text)
         except ValueError:

@@ -13,6 +13,7 @@ from bot.hazards.model import (
     Status,
     Subject,
     World,
+    replay,
 )
 from bot.hazards.render import finding_json
 from bot.hazards.rule import Rule, Rules
@@ -39,6 +40,7 @@ __all__ = [
     "finding_json",
     "improved",
     "load_rules",
+    "replay",
     "worse",
     "worsened",
 ]

@@ -144,5 +144,6 @@ def _undecided(groups: Sequence[Sequence[Ruling]]) -> Verdict:
         for group in groups:
             for ruling in group:
                 if ruling.state is state:
-                    return Verdict("unknown", ruling.view, forked=state is State.BARE)
+                    shared = all(other.state is state for other in group)
+                    return Verdict("unknown", ruling.view, forked=state is State.BARE, shared=shared)
     raise AssertionError("nothing here is undecided")

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bot.engine import source_links
 from bot.engine.model import Property
+from bot.hazards.asking import ways_to_tell
 from bot.hazards.grading import Graded, grade, level, rule_level
 from bot.hazards.logic import View
 from bot.hazards.model import Finding, Level, Status, Subject, World
-from bot.hazards.questions import FixTest, asked_releases
-from bot.hazards.rule import Mitigation, Remedy, Rule, Rules
+from bot.hazards.questions import FactsTest, FixTest, asked_releases
+from bot.hazards.rule import Mitigation, Remedy, Rule, Rules, said
 from bot.hazards.ruling import State, rule_on
 from bot.provenance import Reason
 
@@ -34,19 +36,21 @@ UNKNOWN_PROPERTY = Property(None, "unknown", ())
 class Verdict:
     """A rule's worst status on a subject, and the view in which it has it.
 
-    `forked` says that an "unknown" is true in some forks of its world, rather than undecidable.
+    `forked` says that an "unknown" is true in some forks of its world, rather than undecidable; `shared`, that it is
+    the same in all of them.
     """
 
     status: Status
     view: View
     mitigation: Mitigation | None = None
     forked: bool = False
+    shared: bool = False
 
     @property
     def world(self) -> World:
         """The world to report. What its forks assume does not matter to a verdict that all of them share."""
         found = self.view.situation.world
-        return World(found.environment) if self.status in ("active", "reachable") else found
+        return World(found.environment) if self.shared or self.status in ("active", "reachable") else found
 
 
 def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> Finding:
@@ -70,8 +74,9 @@ def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> 
         world=verdict.world,
         properties={name: view.properties.get(name, UNKNOWN_PROPERTY) for name in rule.properties},
         chain=_chain(rule, view),
+        links=_addresses(rule, view),
         message=_message(rule, verdict, graded, values),
-        remedy="" if verdict.status == "mitigated" else _remedy(rules, rule, subject, view, values),
+        remedy=_advice(rules, rule, subject, verdict, values),
         evidence=graded.sentence,
         upstream=rule.upstream,
         missing=_missing(rule, verdict),
@@ -98,6 +103,7 @@ def _values(subject: Subject, view: View) -> dict[str, Any]:
     }
     values |= {"service": subject.service, "file": subject.path, "slug": subject.slugs[0] if subject.slugs else None}
     values |= {"image": situation.pin.image or "(no image)", "world": assignment(situation.world.environment)}
+    values["gpu"] = " and ".join(f"sm_{capability}" for capability in situation.sm)
     values["variables"] = " and ".join(situation.world.environment)
     values["release"] = situation.pin.release or _range(view.releases)
     values["asked"] = _range(asked_releases(view))
@@ -133,16 +139,23 @@ def _range(releases: tuple[str, ...]) -> str:
 
 
 def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, Any]) -> str:
-    said = next(case.text for case in rule.messages if case.when.decide(verdict.view) is True).fill(values)
+    undecidable = verdict.status == "unknown" and not verdict.forked
+    cases = rule.undecided if undecidable and rule.undecided else rule.messages
+    message = _ended(said(cases, verdict.view).fill(values))
     if verdict.mitigation is not None:
-        return f"{said} Mitigated: {verdict.mitigation.text.fill(values)}"
-    if verdict.status == "unknown":
-        said = (
-            f"It depends on what only the running container knows: {said}" if verdict.forked else f"Undecided: {said}"
-        )
+        return f"Mitigated: {_ended(verdict.mitigation.text.fill(values))} Without that: {message}"
+    if undecidable:
+        message = f"Undecided: {message}"
+    elif verdict.status == "unknown":
+        message = f"It depends on what only the running container knows. In one case: {message}"
     if graded.grade == "contested":
-        return f"{said} This is contested: it was measured one way and the other."
-    return said
+        return f"{message} This is contested: it was measured one way and the other."
+    return message
+
+
+def _ended(sentence: str) -> str:
+    """A sentence that ends as one: its last word may be the engine's own."""
+    return sentence if sentence.endswith((".", "!", "?", ")")) else f"{sentence}."
 
 
 def _missing(rule: Rule, verdict: Verdict) -> tuple[str, ...]:
@@ -151,12 +164,23 @@ def _missing(rule: Rule, verdict: Verdict) -> tuple[str, ...]:
     lacking = list(rule.when.missing(view)) if rule.when.decide(view) is None else []
     if verdict.forked:
         symbols = view.situation.world.symbols
-        lacking += [f"{name}: true when it is {value}" for name, value in symbols.items()]
+        lacking += [f"what {name} is: this is so when it is {value}" for name, value in symbols.items()]
     if verdict.status != "mitigated":
         for mitigation in rule.mitigations:
             if mitigation.when.decide(view) is None:
                 lacking += mitigation.when.missing(view)
     return tuple(dict.fromkeys(lacking))
+
+
+def _advice(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict, values: Mapping[str, Any]) -> str:
+    """What to do; of a hazard that may not be there, only in case it is."""
+    if verdict.status == "mitigated":
+        return ""
+    remedy = _remedy(rules, rule, subject, verdict.view, values)
+    if verdict.status != "unknown":
+        return remedy
+    asks = ways_to_tell(rule.when, verdict.view)[:1] if not verdict.forked else ()
+    return " ".join([*asks, *([f"If it is so: {remedy}"] if remedy else [])])
 
 
 def _remedy(rules: Rules, rule: Rule, subject: Subject, view: View, values: Mapping[str, Any]) -> str:
@@ -243,6 +267,8 @@ def _chain(rule: Rule, view: View) -> tuple[Reason, ...]:
 def _links(rule: Rule, view: View) -> Iterator[Reason]:
     if view.observation is not None:
         yield from view.observation.because
+        if any(isinstance(leaf, FactsTest) for leaf in rule.when.leaves):
+            yield from _assumption(view)
     for name in rule.properties:
         found = view.properties.get(name)
         if found is not None:
@@ -253,6 +279,22 @@ def _links(rule: Rule, view: View) -> Iterator[Reason]:
     for overlay in view.situation.overlays:
         if references.intersection(overlay.upstream):
             yield from overlay.because
+
+
+def _assumption(view: View) -> Iterator[Reason]:
+    """That the release which runs is as those that were asked, where it was not asked itself."""
+    release, asked = view.situation.pin.release, asked_releases(view)
+    if asked and set(asked) != {release}:
+        why = f" ({view.situation.pin.why})" if view.situation.pin.why else ""
+        which = f"which release runs is not known{why}" if release is None else f"release {release} was not asked"
+        yield Reason("assumption", "", None, f"{which}: it is assumed to be as {_range(asked)}, which agree")
+
+
+def _addresses(rule: Rule, view: View) -> dict[Reason, str]:
+    """Where the reasons that a release's source gave can be read."""
+    asked = asked_releases(view)
+    found = [view.properties[name] for name in rule.properties if name in view.properties]
+    return {reason: link for prop in found for reason, link in source_links(asked, prop).items()}
 
 
 def _fixes(rule: Rule) -> Iterable[str]:

@@ -7,6 +7,7 @@ decided already. `missing` says in words what an unknown answer would need.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
@@ -68,7 +69,7 @@ class View:
         """The view after a remedy: some properties differ, and the image has more fixes."""
         return View(
             self.situation,
-            {**self.properties, **properties},
+            ChainMap(dict(properties), self.properties),  # type: ignore[arg-type] # only ever read
             self.releases,
             self.upstream,
             contains=(*self.contains, *contains),
@@ -135,17 +136,20 @@ class Predicate(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class All(Predicate):
-    """Every part holds."""
+class Joined(Predicate):
+    """Several parts, of which some answer settles the whole."""
+
+    settling: ClassVar[bool]
+    """The answer of a part that settles the whole, whatever the others say."""
 
     parts: tuple[Predicate, ...]
 
     def _holds(self, view: View) -> Truth:
-        answer: Truth = True
+        answer: Truth = not self.settling
         for part in self.parts:
             found = part._holds(view)
-            if found is False:
-                return False
+            if found is self.settling:
+                return found
             if found is None:
                 answer = None
         return answer
@@ -164,32 +168,17 @@ class All(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf(Predicate):
+class All(Joined):
+    """Every part holds."""
+
+    settling: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf(Joined):
     """At least one part holds."""
 
-    parts: tuple[Predicate, ...]
-
-    def _holds(self, view: View) -> Truth:
-        answer: Truth = False
-        for part in self.parts:
-            found = part._holds(view)
-            if found:
-                return True
-            if found is None:
-                answer = None
-        return answer
-
-    def _missing(self, view: View) -> Iterator[str]:
-        for part in self.parts:
-            if part._holds(view) is None:
-                yield from part._missing(view)
-
-    def _leaves(self) -> Iterator[Predicate]:
-        for part in self.parts:
-            yield from part._leaves()
-
-    def _affirmed(self, view: View) -> bool:
-        return any(part._affirmed(view) for part in self.parts)
+    settling: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -67,7 +68,8 @@ class Situation:
 
     `releases` are those that the pin means: its own, or every one that was asked in its stead when it names none.
     `asked` are the releases whose facts gave properties and observations, where they are not `releases`: a release
-    may be known and have no facts.
+    may be known and have no facts. `settings` are the engine's options that the deployment gives, by their names in the
+    engine's own configuration (`kv_transfer_config`); None when its command line is not known.
     """
 
     world: World
@@ -79,6 +81,7 @@ class Situation:
     observations: tuple[Observation, ...] = ()
     position: Position | None = None
     asked: tuple[str, ...] = ()
+    settings: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +100,10 @@ class Finding:
     """A rule that is true, or undecided, for a service. Identity: (`rule`, `path`, `service`, `cause`).
 
     `level` is what the grade and the status make of the rule's own level (`rule_level`).
-    `properties` are those that the rule's predicate read, in `world`. `chain` is the provenance to show.
+    `properties` are those that the rule's predicate read, in `world`. `chain` is the provenance to show, and `links`
+    are the addresses of those of its reasons that stand in a release's source.
     `missing` says what an undecided rule would need to know. `evidence` is the sentence of the entry that graded it.
+    `files` are the compose files that run together, in `-f` order, where they are more than `path`.
     """
 
     rule: str
@@ -120,8 +125,25 @@ class Finding:
     evidence: str
     upstream: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    links: Mapping[Reason, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+
+    @property
+    def replay(self) -> str:
+        """The command that starts the service in the finding's world, from the root of the repository."""
+        return replay(self.files or (self.path,), self.service, self.world.environment)
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
         """What makes two findings the same one."""
         return (self.rule, self.path, self.service, self.cause)
+
+
+def replay(files: Sequence[str], service: str, environment: Mapping[str, str]) -> str:
+    """How a person starts a service in a world, from the root of the repository: a line for a shell.
+
+    Naming the service starts it even where a profile keeps it from `up`; without a name, all are started.
+    """
+    sets = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
+    given = [word for file in files for word in ("-f", shlex.quote(file))]
+    return " ".join([*sets, "docker", "compose", *given, "up", *([shlex.quote(service)] if service else [])])

@@ -24,6 +24,7 @@ from bot.hazards.questions import (
     ReleaseTest,
     RuleTest,
     SetTest,
+    SettingTest,
     SmTest,
     at_least,
     at_most,
@@ -84,6 +85,7 @@ class PredicateReader:
             "not": (frozenset(), self._not),
             "decided": (frozenset(), self._decided),
             "property": (frozenset((*COMPARISONS, "known", "set")), self._property),
+            "setting": (frozenset(), self._setting),
             "release": (frozenset(), self._release),
             "facts": (frozenset(), self._facts),
             "fix": (frozenset({"by"}), self._fix),
@@ -170,6 +172,9 @@ class PredicateReader:
         if not isinstance(wanted, list) or not wanted:
             raise MisreadError(trail, "`in:` takes a list of values, or the name of a set in rules/vocabulary.yml")
         return tuple(scalar(value, (*trail, index)) for index, value in enumerate(wanted))
+
+    def _setting(self, data: Any, trail: Trail, _depth: int) -> Predicate:
+        return SettingTest(text(data["setting"], (*trail, "setting")))
 
     def _release(self, data: Any, trail: Trail, _depth: int) -> Predicate:
         if data["release"] == "known":

@@ -70,6 +70,8 @@ def lacking(name: str, question: str, found: Property | None) -> str:
     reason = found.because[-1].text if found is not None and found.because else ""
     if reason == f"nothing says what {name} is":
         reason = "no profile or known name says so"
+    if reason.startswith(f"{name}: "):
+        reason = f"releases differ, {reason.removeprefix(f'{name}: ')}"
     return f"{question}: {reason.replace(name, 'it')}" if reason else question
 
 
@@ -103,6 +105,20 @@ class SetTest(Predicate):
         kinds = {reason.kind for reason in found.because} if found is not None and found.known else set()
         stated = not kinds.isdisjoint(("compose", "shell")) and "engine-default" not in kinds
         return stated is self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class SettingTest(Predicate):
+    """Whether the deployment gives an option of the engine at all, by its name in the engine's own configuration."""
+
+    name: str
+
+    def _holds(self, view: View) -> Truth:
+        settings = view.situation.settings
+        return None if settings is None else self.name in settings
+
+    def _missing(self, view: View) -> Iterator[str]:  # noqa: ARG002
+        yield f"whether {self.name} is set"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,13 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "cause": finding.cause,
         "world": dict(finding.world.environment),
         "symbols": dict(finding.world.symbols),
-        "properties": {name: property_json(found) for name, found in finding.properties.items()},
+        "properties": {name: property_json(found, finding.links) for name, found in finding.properties.items()},
         "message": finding.message,
         "remedy": finding.remedy,
         "evidence": finding.evidence,
         "missing": list(finding.missing),
-        "chain": [reason_json(reason) for reason in finding.chain],
+        "chain": [reason_json(reason, finding.links) for reason in finding.chain],
+        "replay": finding.replay,
         "upstream": list(finding.upstream),
     }
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from bot.engine.model import Value
-from bot.hazards.logic import Predicate, Vocabulary
+from bot.hazards.logic import Predicate, View, Vocabulary
 from bot.hazards.model import Grade, Level, Status
 from bot.hazards.releases import Upstream
 from bot.hazards.text import Template
@@ -72,6 +72,11 @@ class MessageCase:
     text: Template
 
 
+def said(cases: Iterable[MessageCase], view: View) -> Template:
+    """The text of the first case that holds; the last of a rule always does."""
+    return next(case.text for case in cases if case.when.decide(view) is True)
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A worked case that the test-suite runs: a request of `bot inspect hazards`, and what the rule makes of it."""
@@ -85,8 +90,8 @@ class Example:
 @dataclass(frozen=True)
 class Rule:
     """One hazard. `observes` are the kinds of observation that it is about: it then has one finding per cause;
-    empty, it is about properties and has at most one finding per service. `words` are parts of words by which people
-    speak of the hazard.
+    empty, it is about properties and has at most one finding per service. `undecided` is what would be so, were it
+    true: said where that is not known. `words` are parts of words by which people speak of the hazard.
     """
 
     id: str
@@ -99,6 +104,7 @@ class Rule:
     evidence: tuple[Evidence, ...]
     levels: tuple[LevelCase, ...]
     messages: tuple[MessageCase, ...]
+    undecided: tuple[MessageCase, ...]
     remedies: tuple[Remedy, ...]
     upstream: tuple[str, ...]
     words: tuple[str, ...]
@@ -126,6 +132,10 @@ class Rule:
     def reads(self) -> frozenset[str]:
         """The properties that decide whether the rule stands: those of the predicate and of the mitigations."""
         return frozenset((*self.properties, *(name for m in self.mitigations for name in m.when.properties)))
+
+
+def _heading(entry: Evidence) -> str:
+    return f"{entry.grade}, a clean run" if entry.result == "clean" else entry.grade
 
 
 @dataclass(frozen=True)
@@ -159,9 +169,13 @@ class Rules:
         return tuple(rule.reads for rule in self.over_properties)
 
     def page(self, rule: str) -> str:
-        """A rule's page of explanation, in Markdown, under its title."""
+        """A rule's page, in Markdown: its title, explanation and evidence."""
         found = self.named[rule]
-        return f"# {found.title}\n\n{found.explanation}"
+        evidence = [
+            f"- {_heading(entry)} ({entry.source}): {' '.join(entry.sentence.split())}" for entry in found.evidence
+        ]
+        parts = [f"# {found.title}", f"`{found.id}`, {found.level}", found.explanation.rstrip(), "## Evidence"]
+        return "\n\n".join([*parts, "\n".join(evidence)])
 
     def only(self, ids: Collection[str]) -> Rules:
         """The same, but only these are reported. All are still asked: rules weigh themselves by others.

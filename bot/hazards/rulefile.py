@@ -40,7 +40,9 @@ GRADES: tuple[Grade, ...] = get_args(Grade)
 RESULTS: tuple[EvidenceResult, ...] = get_args(EvidenceResult)
 
 REQUIRED = ("id", "title", "level", "evidence", "message", "explanation", "examples")
-KEYS = frozenset({*REQUIRED, "harm", "observes", "when", "mitigations", "levels", "remedies", "upstream", "words"})
+KEYS = frozenset(
+    {*REQUIRED, "harm", "observes", "when", "mitigations", "levels", "undecided", "remedies", "upstream", "words"}
+)
 
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 Choice = TypeVar("Choice", bound=str)
@@ -81,7 +83,8 @@ class _RuleReader:
             mitigations=tuple(self._mitigation(*item) for item in self._items("mitigations")),
             evidence=self._evidence(),
             levels=tuple(self._level(*item) for item in self._items("levels")),
-            messages=self._messages(),
+            messages=self._messages("message"),
+            undecided=self._messages("undecided") if "undecided" in data else (),
             remedies=tuple(self._remedy(*item) for item in self._items("remedies")),
             upstream=tuple(reference(item, trail) for item, trail in self._items("upstream")),
             words=texts(data["words"], ("words",)) if "words" in data else (),
@@ -152,12 +155,12 @@ class _RuleReader:
             choice(data.get("level"), LEVELS, (*trail, "level")),
         )
 
-    def _messages(self) -> tuple[MessageCase, ...]:
-        if isinstance(self._data["message"], str):
-            return (MessageCase(self._predicates.read(None, ()), self._template(self._data, (), "message")),)
-        cases = [self._message(*item) for item in self._items("message")]
+    def _messages(self, key: str) -> tuple[MessageCase, ...]:
+        if isinstance(self._data[key], str):
+            return (MessageCase(self._predicates.read(None, ()), self._template(self._data, (), key)),)
+        cases = [self._message(*item) for item in self._items(key)]
         if not cases or cases[-1].when.size:
-            raise MisreadError(("message",), "the last message must have no `when:`: it is said when no other fits")
+            raise MisreadError((key,), f"the last {key} must have no `when:`: it is said when no other fits")
         return tuple(cases)
 
     def _message(self, item: Any, trail: Trail) -> MessageCase:

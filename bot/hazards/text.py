@@ -13,7 +13,7 @@ from bot.printable import printable
 MAX_VALUE = 200
 """A value in a sentence is cut after so many characters: it may come from a hostile file."""
 
-BUILTIN = frozenset({"service", "file", "slug", "release", "asked", "image", "world", "variables", "seam"})
+BUILTIN = frozenset({"service", "file", "slug", "release", "asked", "gpu", "image", "world", "variables", "seam"})
 
 _HOLE = re.compile(r"\{([a-z][a-z0-9_.]*)\}")
 _PROPERTIES = frozenset(PROPERTIES)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.compose import ComposeError
+from bot.engine import Engine, source_links
 from bot.engine.contract import engine_error_json, property_json
 from bot.provenance import Word
 from bot.resolution.model import EngineWorld, ResolvedService
@@ -42,6 +43,7 @@ def _service(service: ResolvedService, base: Mapping[str, str]) -> dict[str, Any
         "release": first.pin.release,
         "worlds": [_world(world, base) for world in service.worlds],
         "seams": [_seam(seam) for seam in service.survey.seams],
+        "not_tried": [_unresolved(item) for item in service.cuts],
     }
 
 
@@ -56,9 +58,7 @@ def _world(world: EngineWorld, base: Mapping[str, str]) -> dict[str, Any]:
         "argv": [word.text for word in argv] if known and argv is not None else None,
         "exec_env": {name: value.text for name, value in outcome.exported.items()} if outcome else {},
         "steps": [_step(step) for step in outcome.steps] if outcome else [],
-        "properties": {name: property_json(value) for name, value in world.engine.properties.items()}
-        if world.engine
-        else {},
+        "properties": _properties(world.engine) if world.engine else {},
         "engine_errors": [engine_error_json(error) for error in world.engine.errors] if world.engine else [],
         "unresolved": [_unresolved(item) for item in world.unresolved],
     }
@@ -69,6 +69,12 @@ def _world(world: EngineWorld, base: Mapping[str, str]) -> dict[str, Any]:
         text = f"it runs {outcome.program.text}, which is not known to serve a model with these arguments"
         found["unresolved"].append(_at(text, outcome.program))
     return found
+
+
+def _properties(engine: Engine) -> dict[str, Any]:
+    return {
+        name: property_json(value, source_links(engine.releases, value)) for name, value in engine.properties.items()
+    }
 
 
 def _open_word(word: Word) -> dict[str, Any]:

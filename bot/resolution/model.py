@@ -50,7 +50,8 @@ class EngineWorld:
 class ResolvedService:
     """A service and its worlds: every fork of the default world first, then others by number of deviations.
 
-    `sm` are the compute capabilities (12.0 is 120) that the file says it is meant for; empty when it does not.
+    `sm` are the compute capabilities (12.0 is 120) that the file says it is meant for; empty when it does not. `cuts`
+    say what was not looked at because there is too much of it.
     """
 
     path: str
@@ -61,6 +62,7 @@ class ResolvedService:
     sm: tuple[int, ...]
     survey: Survey
     worlds: tuple[EngineWorld, ...]
+    cuts: tuple[Unresolved, ...] = ()
 
     @property
     def kind(self) -> str | None:

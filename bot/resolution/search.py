@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from bot.resolution.model import EngineWorld
@@ -17,7 +18,19 @@ MAX_WORK = 2_000_000
 MAX_ARGUMENTS = 100_000
 """Arguments over all worlds of one service that are kept: real ones have about fifty, in some twenty worlds."""
 
+MAX_WORLDS = 600
+"""Worlds tried for all services of one file together, in equal shares: few files have more than six services."""
+
 Realise = Callable[[Mapping[str, str]], tuple[EngineWorld, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """The worlds that were tried, and what a bound kept from being tried: single deviations, and a number of pairs."""
+
+    worlds: tuple[EngineWorld, ...]
+    untried: tuple[Deviation, ...] = ()
+    untried_pairs: int = 0
 
 
 def explore(
@@ -25,28 +38,35 @@ def explore(
     deviations: Iterable[Deviation],
     interplay: Iterable[frozenset[str]],
     realise: Realise,
-) -> tuple[EngineWorld, ...]:
+    services: int = 1,
+) -> Exploration:
     """The worlds beside the default one, in order of the number of deviations.
 
+    `services` is how many the file has, which share `MAX_WORLDS`.
     `interplay` holds, for each rule, the properties that it reads together. A pair of deviations is tried when each of
     the two alone moves a property of a rule that the other does not: only then can both together make a rule true that
     neither makes true alone.
     """
-    base = _signature(default)
+    rules = tuple(interplay)
+    names = frozenset(name for rule in rules for name in rule)
+    base = _signature(default, names)
     worlds: list[EngineWorld] = []
     effects: dict[Deviation, frozenset[str]] = {}
     kept, work = _arguments(default), 0
-    for deviation in deviations:
+    waiting, share = tuple(deviations), MAX_WORLDS // max(services, 1)
+    for index, deviation in enumerate(waiting):
         work += _size(default)
-        if kept > MAX_ARGUMENTS or work > MAX_WORK:
-            return tuple(worlds)
+        if kept > MAX_ARGUMENTS or work > MAX_WORK or index >= share:
+            return Exploration(tuple(worlds), waiting[index:])
         reached = realise({deviation.name: deviation.value})
         kept += _arguments(reached)
         worlds.extend(reached)
-        effects[deviation] = _effect(base, _signature(reached))
-    for first, second in _pairs(effects, tuple(interplay)):
+        effects[deviation] = _effect(base, _signature(reached, names))
+    pairs = _pairs(effects, rules)
+    most = min(MAX_PAIRS, share - len(waiting))
+    for first, second in pairs[:most]:
         worlds.extend(realise({first.name: first.value, second.name: second.value}))
-    return tuple(worlds)
+    return Exploration(tuple(worlds), (), max(len(pairs) - most, 0))
 
 
 def _arguments(worlds: Sequence[EngineWorld]) -> int:
@@ -62,24 +82,24 @@ def _pairs(
     effects: Mapping[Deviation, frozenset[str]], interplay: tuple[frozenset[str], ...]
 ) -> list[tuple[Deviation, Deviation]]:
     moving = {deviation: effect for deviation, effect in effects.items() if effect}
-    found = [
+    return [
         (a, b)
         for a, b in combinations(moving, 2)
         if a.name != b.name and any(_complement(moving[a] & rule, moving[b] & rule) for rule in interplay)
     ]
-    return found[:MAX_PAIRS]
 
 
 def _complement(a: frozenset[str], b: frozenset[str]) -> bool:
     return bool(a - b and b - a)
 
 
-def _signature(worlds: Sequence[EngineWorld]) -> dict[str, frozenset[object]]:
-    """What the properties are over all forks of a world."""
+def _signature(worlds: Sequence[EngineWorld], names: frozenset[str]) -> dict[str, frozenset[object]]:
+    """What some properties are over all forks of a world."""
     found: dict[str, set[object]] = {}
     for world in worlds:
-        found.setdefault("release", set()).add(world.pin.release or world.pin.image)
-        for name, value in (world.engine.properties if world.engine else {}).items():
+        properties = world.engine.properties if world.engine else {}
+        for name in names & properties.keys():
+            value = properties[name]
             found.setdefault(name, set()).add((value.certainty == "unknown", value.value))
     return {name: frozenset(values) for name, values in found.items()}
 

@@ -7,17 +7,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, read_header, slugs_of
-from bot.compose import Documents, Project
-from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
+from bot.compose import Documents, Project, Service
+from bot.engine import Engine, Launch, Model, Pin, Property, image_entrypoint, pin, resolve
+from bot.engine.agreement import OWN_WORDS
+from bot.engine.doubts import Doubt
 from bot.provenance import Position, Word
+from bot.resolution.assumptions import agree, honest, shaken
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.resolution.search import explore
-from bot.shell import Outcome, Unresolved, is_inference_server
+from bot.shell import NOT_SET_BY, UNSEEN, Outcome, Run, Unresolved, is_inference_server
 from bot.tree import Tree
 from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
-from bot.worlds.seams import survey, toggles
+from bot.worlds.seams import Survey, survey, toggles
+
+_NAMES = 8
+"""Seams that a note names when more of them have values that were not tried."""
 
 _INSTALLERS = frozenset({"apk", "apt", "apt-get", "conda", "dnf", "microdnf", "npm", "pip", "pip3", "uv", "yum"})
 """Programs that only put files in place: one that ends the script started no server."""
@@ -68,28 +74,92 @@ def resolve_service(
         launched={name: seam.values for name, seam in repository.catalog.configuration.seams.items()},
         project=project,
     )
-    path = files[0]
-    header = repository.header(path, deployment.text(path))
-    reader = _Reader(repository, path, header)
     default = deployment.realise(inside=inside)
+    path = _home(files, default)
+    header = repository.header(path, deployment.text(path))
     if ours := toggles(deployment, default):
         deployment = replace(deployment, unset=ours)
         default = deployment.realise(inside=inside)
+    reader = _Reader(repository, path, header, deployment)
     worlds = reader.worlds(default)
+    pairs = 0
     seen = survey(deployment, default)
     if interplay is not None and any(is_inference_server(world.kind) for world in worlds):
-        worlds += explore(worlds, seen.deviations, interplay, lambda chosen: reader.worlds(deployment.realise(chosen)))
+        services = len(project.services) if project is not None else 1
+        found = explore(
+            worlds, seen.deviations, interplay, lambda chosen: reader.worlds(deployment.realise(chosen)), services
+        )
+        worlds += found.worlds
+        seen = seen.without(found.untried)
+        pairs = found.untried_pairs
     position = default.service.position if default.service else Position(path, 1)
     return ResolvedService(
-        path, service, position, slugs_of(repository.catalog, path, header), header, reader.sm, seen, worlds
+        path,
+        service,
+        position,
+        slugs_of(repository.catalog, path, header),
+        header,
+        reader.sm,
+        seen,
+        worlds,
+        tuple(_cuts(seen, pairs, position)),
     )
+
+
+def _home(files: tuple[str, ...], default: Realisation) -> str:
+    """The file that a service is known by: the first one, or the included one that declares it."""
+    declared = default.service.position.path if default.service else files[0]
+    return files[0] if declared in files else declared
+
+
+def _cuts(seen: Survey, pairs: int, position: Position) -> Iterator[Unresolved]:
+    """What was not tried, because there was too much of it."""
+    if seen.untried:
+        names = ", ".join(list(dict.fromkeys(deviation.name for deviation in seen.untried))[:_NAMES])
+        reason = f"{len(seen.untried)} values of seams were not tried: they are too many ({names})"
+        yield Unresolved(reason, seen.untried[0].position)
+    if pairs:
+        yield Unresolved(f"{pairs} pairs of values of seams were not tried: they are too many", position)
+
+
+@dataclass(frozen=True, slots=True)
+class _UnseenFiles:
+    """Environment files that must be there and are not: they may set whatever nothing else sets.
+
+    `in_the_script` says that the way through the script rests on what they are assumed not to set.
+    """
+
+    paths: tuple[str, ...]
+    in_the_script: bool = False
+
+    @classmethod
+    def of(cls, service: Service | None, outcome: Outcome) -> _UnseenFiles:
+        """Those of a service, on one way through its script."""
+        paths = tuple(service.absent_env_files) if service is not None else ()
+        return cls(paths, bool(paths) and any(note.reason.endswith(UNSEEN) for note in outcome.notes))
+
+    def in_doubt(self, engine: Engine) -> Engine:
+        """The engine without the certainty that a variable of these files could take."""
+        if not self.paths:
+            return engine
+        doubt = Doubt(f"{', '.join(self.paths)} is not in the repository and may set other variables", "assumed")
+        properties = {
+            name: found if self._is_settled(found) else doubt.shake(name, found)
+            for name, found in engine.properties.items()
+        }
+        return replace(engine, properties=properties)
+
+    def _is_settled(self, found: Property) -> bool:
+        settled = {"compose"} if self.in_the_script else OWN_WORDS
+        return all(reason.kind in settled for reason in found.because)
 
 
 class _Reader:
     """Turns realisations of one service into engine worlds; equal launches are resolved once."""
 
-    def __init__(self, repository: Repository, path: str, header: Header) -> None:
+    def __init__(self, repository: Repository, path: str, header: Header, deployment: Deployment) -> None:
         self.sm = hardware_for(repository.catalog, header, path)
+        self._deployment = deployment
         self._catalog = repository.catalog
         self._path = path
         self._engines: dict[tuple[object, ...], Engine] = {}
@@ -99,36 +169,61 @@ class _Reader:
         """One for each way through the script, and one that says why, if some way could not be followed."""
         image = self._pin(realisation)
         outcomes = realisation.run.outcomes if realisation.run is not None else ()
-        worlds = [self._world(realisation, outcome, image) for outcome in outcomes]
+        doubted = self._deployment.without_assumptions(realisation)
+        worlds = [self._world(realisation, outcome, image, doubted) for outcome in outcomes]
         if lost := _reasons(realisation):
             worlds.append(EngineWorld(realisation, None, None, image, None, (), lost))
         return tuple(worlds)
 
-    def _world(self, realisation: Realisation, outcome: Outcome, image: Pin) -> EngineWorld:
+    def _world(self, realisation: Realisation, outcome: Outcome, image: Pin, doubted: Run | None) -> EngineWorld:
         kind, argv = server(outcome)
         unseen = _unseen(outcome, kind)
         if unseen is not None:
             outcome = replace(outcome, exit=None)
-        engine = self._engine(argv, outcome.environment, image, self.sm) if kind == "vllm" else None
-        cards = self.sm if engine is not None and len(self.sm) > 1 else ()
-        on_card = {card: self._engine(argv, outcome.environment, image, (card,)) for card in cards}
         service = realisation.service
+        files = _UnseenFiles.of(service, outcome)
+        engine = self._assumed(outcome, doubted, image, self.sm, files)
+        cards = self.sm if engine is not None and len(self.sm) > 1 else ()
+        on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), files))}
         patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
         notes = (*([unseen] if unseen else ()), *outcome.notes, *_assumed_empty(realisation))
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 
+    def _assumed(
+        self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], files: _UnseenFiles
+    ) -> Engine | None:
+        """The engine of a way. What is another one when a sourced script sets more than is assumed is not certain."""
+        engine = self._of(outcome, image, sm, files)
+        if engine is None or doubted is None:
+            return engine
+        texts = [note.reason for note in outcome.notes if NOT_SET_BY in note.reason]
+        if not texts:
+            return engine
+        others = [self._of(other, image, sm, files) for other in doubted.outcomes if agree(outcome, other)]
+        return shaken(engine, [*others, *(None for _ in doubted.unresolved)], texts)
+
+    def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], files: _UnseenFiles) -> Engine | None:
+        kind, argv = server(outcome)
+        return self._engine(argv, outcome.environment, image, sm, files) if kind == "vllm" else None
+
     def _engine(
-        self, argv: tuple[Word, ...], environment: Mapping[str, Word], image: Pin, sm: tuple[int, ...]
+        self,
+        argv: tuple[Word, ...],
+        environment: Mapping[str, Word],
+        image: Pin,
+        sm: tuple[int, ...],
+        files: _UnseenFiles,
     ) -> Engine:
         key = (
             image,
             sm,
+            files,
             tuple((word.text, word.splits) for word in argv),
             tuple((name, word.text) for name, word in sorted(environment.items())),
         )
         if key not in self._engines:
             launch = Launch(argv, environment, image, self._model(argv), sm)
-            self._engines[key] = resolve(launch)
+            self._engines[key] = files.in_doubt(honest(resolve(launch)))
         return self._engines[key]
 
     def _model(self, argv: tuple[Word, ...]) -> Model:
@@ -182,6 +277,9 @@ def _not_known(what: str, position: Position | None) -> Unresolved:
 
 
 def _assumed_empty(realisation: Realisation) -> Iterator[Unresolved]:
+    if realisation.service is not None:
+        for file, position in realisation.service.absent_env_files.items():
+            yield Unresolved(f"{file} is not in the repository: what it would set is not known", position)
     for folder in sorted(realisation.absent):
         yield Unresolved(f"{folder} is not in the repository: it is assumed to be mounted as an empty folder", None)
 

@@ -29,13 +29,19 @@ def affected(base: Repository, head: Repository, changed: Iterable[str]) -> Affe
     before, after = (discover(side.tree, side.documents, side.catalog.configuration).units for side in (base, head))
     if everything:
         return Affected(frozenset(before), frozenset(after))
-    touched_before = {unit for unit in before if _depends(base, unit, paths)}
-    touched_after = {unit for unit in after if _depends(head, unit, paths)}
-    names = {unit.path for unit in touched_before | touched_after}
+    touched = {unit for unit in before if _depends(base, unit, paths)}
+    known = frozenset(before) if _only_edits(base, head, paths) else touched
+    touched |= {unit for unit in after if unit not in known and _depends(head, unit, paths)}
+    names = {unit.path for unit in touched}
     return Affected(
         frozenset(unit for unit in before if unit.path in names),
         frozenset(unit for unit in after if unit.path in names),
     )
+
+
+def _only_edits(base: Repository, head: Repository, changed: frozenset[str]) -> bool:
+    """Whether every changed file is there before and after: then either side depends on it as the other does."""
+    return all(side.documents.is_file(path) for side in (base, head) for path in changed)
 
 
 def _depends(repository: Repository, unit: Unit, changed: frozenset[str]) -> bool:

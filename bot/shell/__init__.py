@@ -6,6 +6,7 @@ Nothing is ever executed.
 from bot.shell.catalogue import is_inference_server
 from bot.shell.machine import Limits, ListedFiles
 from bot.shell.model import (
+    NOT_SET_BY,
     Comparison,
     ContainerFiles,
     Outcome,
@@ -17,8 +18,11 @@ from bot.shell.model import (
     Unresolved,
 )
 from bot.shell.question import run
+from bot.shell.specials import UNSEEN
 
 __all__ = [
+    "NOT_SET_BY",
+    "UNSEEN",
     "Comparison",
     "ContainerFiles",
     "Limits",

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from bot.shell.state import Refusal
+
 MAX_NESTING = 40
-"""Variables that hold expressions that name variables: a cycle ends here, as it does in bash (at a higher number)."""
+"""Variables that hold expressions that name variables. Bash goes on to 1024: beyond this, its answer is not known."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9][0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<operator><<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%<>=!~&|^?:,()\[\]]))"
 )
 _BASE = re.compile(r"[0-9]{1,2}")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BITS = 64
 _BINARY = {
     "||": 2, "&&": 3, "|": 4, "^": 5, "&": 6, "==": 7, "!=": 7, "<": 8, "<=": 8, ">": 8, ">=": 8, "<<": 9, ">>": 9,
@@ -172,7 +175,7 @@ class _Parser:
     def assignment(self) -> Expression:
         self.depth += 1
         if self.depth > 100:
-            raise ArithmeticFailure("nested too deeply")
+            raise Refusal("an expression that is nested too deeply")
         left = self.choice()
         operator = self.peek()
         if operator in _ASSIGN:
@@ -206,7 +209,7 @@ class _Parser:
     def unary(self) -> Expression:
         self.depth += 1
         if self.depth > 100:
-            raise ArithmeticFailure("nested too deeply")
+            raise Refusal("an expression that is nested too deeply")
         try:
             operator = self.peek()
             if operator in ("++", "--"):
@@ -293,17 +296,17 @@ def _digit(digit: str, base: int) -> int:
 
 @lru_cache(maxsize=2048)
 def parse(text: str) -> Expression:
-    """The expression of a text. Raises `ArithmeticFailure`."""
+    """The expression of a text. Raises `ArithmeticFailure`, and `Refusal` when it is too deep to be followed."""
     try:
         return _Parser(text).whole()
     except RecursionError as error:
-        raise ArithmeticFailure("nested too deeply") from error
+        raise Refusal("an expression that is nested too deeply") from error
 
 
 def evaluate(text: str, variables: Variables, depth: int = 0) -> int:
-    """The value of an expression. Raises `ArithmeticFailure`."""
+    """The value of an expression. Raises `ArithmeticFailure`, and `Refusal` when it is too deep to be followed."""
     if depth > MAX_NESTING:
-        raise ArithmeticFailure(f"{text}: expression recursion level exceeded")
+        raise Refusal("expressions in variables that are nested too deeply")
     return _Evaluation(variables, depth).value(parse(text))
 
 
@@ -351,6 +354,12 @@ class _Evaluation:
 
     def read(self, target: Name) -> int:
         text = self.variables.read(target.name, self._index(target))
+        named: set[str] = set()
+        while text and _PLAIN_NAME.fullmatch(text):
+            if text in named:
+                raise ArithmeticFailure(f"{text}: expression recursion level exceeded")
+            named.add(text)
+            text = self.variables.read(text, None)
         if not text:
             return 0
         if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):

@@ -11,7 +11,7 @@ from bot.shell.inputs import getopts, mapfile, read
 from bot.shell.numbers import is_digits, whole
 from bot.shell.output import echo, printf
 from bot.shell.settings import text_of
-from bot.shell.state import Exit, Loop, Return, Status
+from bot.shell.state import Exit, Loop, Return, Status, directory_value
 from bot.shell.syntax import DECLARATIONS, Simple
 from bot.shell.values import Symbol, Value, concatenate
 
@@ -71,7 +71,7 @@ def _status_argument(on: Interpreter, arguments: list[Value]) -> Status:
 
 
 def _exit(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
-    raise Exit(_status_argument(on, arguments))
+    raise Exit(_status_argument(on, arguments), why="the script says `exit`", place=on.position())
 
 
 def _return(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
@@ -148,10 +148,12 @@ def _cd(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     text = target.text
     if text == "-":
         old = on.expand.variable("OLDPWD")
-        if old is None or old.text is None:
+        if old is None:
             return 1
-        text = old.text
-        commands.output(on, Value(text + "\n", on.here(node.line)))
+        if old.text is None and (on.shell.left is None or old.template() != directory_value(on.shell.left).template()):
+            raise on.refusal(f"cd to a directory that is not known: {old.template()}", node.line)
+        text = old.text if old.text is not None else on.shell.left or ""
+        commands.output(on, concatenate([old, Value("\n", on.here(node.line))]))
     if not text:
         return 0
     path = on.path(text)
@@ -160,14 +162,14 @@ def _cd(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         return 2 if on.shell.posix else 1
     if known is None:
         on.machine.note(on, f"the directory {path} is assumed to exist", node.line)
-    on.assign("OLDPWD", Value(on.shell.directory, on.here(node.line)))
-    on.shell.directory = path
-    on.assign("PWD", Value(path, on.here(node.line)))
+    on.assign("OLDPWD", directory_value(on.shell.directory, on.here(node.line)))
+    on.shell.left, on.shell.directory = on.shell.directory, path
+    on.assign("PWD", directory_value(path, on.here(node.line)))
     return 0
 
 
-def _pwd(on: Interpreter, _arguments: list[Value], _node: Simple) -> Status:
-    value = on.expand.variable("PWD") or Value(on.shell.directory)
+def _pwd(on: Interpreter, _arguments: list[Value], node: Simple) -> Status:
+    value = on.way.resolve(directory_value(on.shell.directory, on.here(node.line)))
     return commands.output(on, concatenate([value, Value("\n", value.origin)]))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from bot.provenance import Reason
 from bot.shell import builtins, commands, programs
 from bot.shell.declarations import declare
 from bot.shell.grammar import RESERVED, parse
@@ -134,8 +135,27 @@ def _unknown_source(on: Interpreter, path: str, arguments: list[Value], node: Si
     if on.machine.closed:
         raise on.refusal(f"source of a file that is not known: {path}", node.line)
     on.machine.opaque = True
-    on.machine.note(on, f"{path} is assumed to change nothing that the entrypoint or the environment set", node.line)
+    text = f"{path} is assumed to change nothing that the entrypoint or the environment set"
+    on.machine.note(on, text, node.line)
+    _rest_on(on, Reason("assumption", "", None, text))
     return programs.assumed_step(on, [Value("source", on.here(node.line)), *arguments], node)
+
+
+def _rest_on(on: Interpreter, assumption: Reason) -> None:
+    """Puts an assumption among the reasons of all that is set: from now on every value of it rests on that."""
+
+    def resting(value: Value) -> Value:
+        return value if assumption in value.origin else value.with_origin((*value.origin, assumption))
+
+    shell = on.shell
+    for name, old in list(shell.variables.items()):
+        variable = old.copy()
+        if variable.value is not None:
+            variable.value = resting(variable.value)
+        if variable.items is not None:
+            variable.items = {key: resting(value) for key, value in variable.items.items()}
+        shell.variables[name] = variable
+    shell.positional = [resting(value) for value in shell.positional]
 
 
 def command(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
@@ -186,8 +206,7 @@ def _look_up(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
             continue
         known = programs.program_exists(on, name)
         if known is None:
-            question = on.way.symbol(f"{name} is installed")
-            known = on.way.is_one_of(question, ("yes",))
+            known = programs.is_installed(on, name)
         if known:
             if name.startswith("/"):
                 commands.output(on, Value(name + "\n", on.here(node.line)))
@@ -229,7 +248,7 @@ def _kind(on: Interpreter, name: str) -> str:
         return "builtin"
     known = programs.program_exists(on, name)
     if known is None:
-        known = on.way.is_one_of(on.way.symbol(f"{name} is installed"), ("yes",))
+        known = programs.is_installed(on, name)
     return "file" if known else ""
 
 

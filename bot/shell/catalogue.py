@@ -61,6 +61,14 @@ QUERIES = frozenset(
 )  # fmt: skip
 """Programs that are asked something: in a condition both answers are possible."""
 
+ANSWERS = frozenset(
+    {
+        "grep", "egrep", "fgrep", "nc", "ncat", "ping", "pgrep", "pidof", "cmp", "diff", "getent", "mountpoint", "test",
+        "pg_isready", "redis-cli", "kill", "[",
+    }
+)  # fmt: skip
+"""Programs that answer a question by their status: to fail is as usual as to succeed."""
+
 COMMON = frozenset(
     {
         "numactl", "cat", "ls", "mkdir", "rm", "cp", "mv", "ln", "chmod", "touch", "date", "hostname", "uname",

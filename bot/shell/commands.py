@@ -19,6 +19,10 @@ MAX_ARGUMENTS = 20_000
 """More arguments than any command has: doubling `"$@"` in a loop ends here."""
 
 
+_READ_COST = 200
+"""Steps of a pattern match that take as long as reading a variable in an expression."""
+
+
 class ArithmeticVariables:
     """The variables of a shell as an expression sees them. `fixed` gives texts in place of some of them."""
 
@@ -31,12 +35,13 @@ class ArithmeticVariables:
         from bot.shell.expansion import UnknownNumber
 
         on = self.on
+        on.machine.spend(_READ_COST)
         if name in self.fixed:
             return self.fixed[name]
         value = on.expand.variable(name) if index is None else on.expand.element(name, str(index))
         if value is None:
             if "u" in on.shell.options:
-                raise on.fatal()
+                raise on.fatal(f"{name} is not set, under `set -u`")
             return None
         value = on.way.resolve(value)
         if value.text is None:

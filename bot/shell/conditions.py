@@ -10,10 +10,12 @@ from bot.shell import arithmetic, commands
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import UnknownNumber
 from bot.shell.machine import DIRECTORIES
+from bot.shell.naming import question
 from bot.shell.numbers import whole
 from bot.shell.patterns import (
     BadPattern,
     UnsupportedPattern,
+    counts_characters,
     is_literal,
     is_simple,
     longest_groups_are_certain,
@@ -85,6 +87,8 @@ def matches(
 
     try:
         text = subject.text or ""
+        if counts_characters(pattern) or ignore_case:
+            on.countable(text)
         on.machine.spend(len(text) if is_simple(pattern, extended=extended) else match_cost(pattern, (text,)))
         return test(subject.text) if subject.text is not None else on.way.holds(subject, f"like {pattern}", test)
     except UnsupportedPattern as error:
@@ -164,12 +168,14 @@ def unknown_arithmetic(on: Interpreter, text: str, unknown: UnknownNumber) -> St
 def file_test(on: Interpreter, letter: str, value: Value) -> bool:
     """A unary test of a file."""
     value = on.way.resolve(value)
-    question = f"-{letter} {value.template()}"
+    asked = f"-{letter} {value.template()}"
     if value.text is not None:
         known = _known_file_test(on, letter, value.text)
         if known is not None:
             return known
-    return on.way.is_one_of(on.way.symbol(question), ("yes",))
+    changed = value.text is not None and on.path(value.text) in on.machine.disturbed
+    told = question(on, asked, (on.machine.waited, changed), asked)
+    return on.way.is_one_of(on.way.symbol(told), ("yes",))
 
 
 def _known_file_test(on: Interpreter, letter: str, name: str) -> bool | None:
@@ -275,6 +281,8 @@ def _expression(on: Interpreter, left: Value, test: BinaryTest) -> bool:
         held = on.way.holds(left, f"like {text}", lambda one: expression.search(one) is not None)
         _set_groups(on, [Value(None, left.origin, (Symbol(f"BASH_REMATCH of {text}"),))] if held else [])
         return held
+    if re.search(r"[.\[]", text) or ignore_case:
+        on.countable(left.text)
     try:
         on.machine.spend(match_cost(text, (left.text,)))
     except UnsupportedPattern as error:

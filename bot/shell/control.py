@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bot.provenance import Reason
 from bot.shell import commands, conditions, redirects
-from bot.shell.facts import names_set
+from bot.shell.facts import names_read
+from bot.shell.naming import Naming, forget, question, shortened
 from bot.shell.patterns import is_literal, unquote
 from bot.shell.state import (
     Feed,
@@ -35,7 +37,7 @@ from bot.shell.syntax import (
     While,
     Word,
 )
-from bot.shell.values import EMPTY, Guard, Symbol, Value
+from bot.shell.values import EMPTY, Guard, Symbol, Value, assumptions
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -50,9 +52,11 @@ def _pipeline(on: Interpreter, node: Pipeline) -> Status:
     statuses: list[Status] = []
     feed = on.io.get(0)
     naming = on.naming
-    on.naming = on.naming or node.text
+    pipefail = "pipefail" in on.shell.options
+    whole = on.naming or Naming(node.text, node)
     for index, stage in enumerate(node.stages):
         last = index == len(node.stages) - 1
+        on.naming = whole if last and not pipefail else None
         io = dict(on.io)
         if feed is not None:
             io[0] = feed
@@ -66,15 +70,19 @@ def _pipeline(on: Interpreter, node: Pipeline) -> Status:
             feed = Feed(sink.content())
     on.naming = naming
     on.shell.pipe_status = statuses
-    status = _last_failure(on, statuses) if "pipefail" in on.shell.options else statuses[-1]
+    status = _last_failure(on, statuses, whole) if pipefail else statuses[-1]
     if node.negated:
         return int(on.truth(status))
     return on.check(status)
 
 
-def _last_failure(on: Interpreter, statuses: list[Status]) -> Status:
-    """The status of a pipeline under `pipefail`. It is asked which stage failed only where several may have."""
+def _last_failure(on: Interpreter, statuses: list[Status], naming: Naming) -> Status:
+    """The status of a pipeline under `pipefail`. It is asked which stage failed only where one certainly has."""
     failed = [one for one in statuses if one != 0]
+    open_ones = [one for one in failed if isinstance(one, Symbol)]
+    if len(open_ones) == len(failed) > 1:
+        name = question(on, shortened(naming.text), (naming.key, "pipefail"), naming.text)
+        return Symbol(name, hopeful=all(one.hopeful for one in open_ones))
     for status in reversed(failed[1:]):
         if isinstance(status, int) or not on.truth(status):
             return status
@@ -119,12 +127,13 @@ def _apart(on: Interpreter, node: Node, io: Mapping[int, Stream] | None = None) 
 def _and_or(on: Interpreter, node: AndOr) -> Status:
     guards = on.guards
     last = len(node.rest) - 1
+    assumed = _assumed(on, names_read(node)) if on.machine.opaque else ()
     status = on.condition(node.first)
     try:
         for index, (operator, command) in enumerate(node.rest):
             if on.truth(status) != (operator == "&&"):
                 continue
-            on.guards = (*guards, Guard(on.source, node.line))
+            on.guards = (*guards, Guard(on.source, node.line, (), assumed))
             status = on.execute(command) if index == last else on.condition(command)
     finally:
         on.guards = guards
@@ -135,8 +144,8 @@ def _if(on: Interpreter, node: If) -> Status:
     outer = guards = on.guards
     try:
         for index, (condition, body) in enumerate(node.clauses):
-            held = _held(on, node.reads[index])
-            decided = Guard(on.source, node.lines[index], held)
+            names = node.reads[index]
+            decided = Guard(on.source, node.lines[index], _held(on, names), _assumed(on, names))
             if on.truth(on.condition(condition)):
                 on.guards = (*guards, decided)
                 return on.sequence(body)
@@ -147,6 +156,18 @@ def _if(on: Interpreter, node: If) -> Status:
         return 0
     finally:
         on.guards = outer
+
+
+def _assumed(on: Interpreter, names: Iterable[str]) -> tuple[Reason, ...]:
+    """The assumptions on which the values of these variables rest."""
+    if not on.machine.opaque:
+        return ()
+    found: dict[Reason, None] = {}
+    for name in names:
+        variable = on.shell.variables.get(name)
+        for value in variable.elements() if variable is not None else ():
+            found.update(dict.fromkeys(assumptions(value.origin)))
+    return tuple(found)
 
 
 def _held(on: Interpreter, names: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
@@ -169,7 +190,7 @@ def _case(on: Interpreter, node: Case) -> Status:
         for item in node.items:
             if not falls and not _case_matches(on, subject, item.patterns):
                 continue
-            on.guards = (*guards, Guard(on.source, node.line, _held(on, node.reads)))
+            on.guards = (*guards, Guard(on.source, node.line, _held(on, node.reads), _assumed(on, node.reads)))
             if item.line != node.line:
                 on.guards = (*on.guards, (on.source, item.line))
             status = on.sequence(item.body) if item.body is not None else 0
@@ -199,6 +220,11 @@ def _case_matches(on: Interpreter, subject: Value, patterns: tuple[Word, ...]) -
         if conditions.matches(on, subject, pattern, value, extended=extended, ignore_case=ignore_case):
             return True
     return False
+
+
+def _in_loop(on: Interpreter, node: Any, run: Callable[[Interpreter, Any], Status]) -> Status:
+    with on.machine.loop(node):
+        return run(on, node)
 
 
 def _for(on: Interpreter, node: For) -> Status:
@@ -269,7 +295,7 @@ def _while(on: Interpreter, node: While) -> Status:
                 if not isinstance(result, int) and on.way.known(result) is None:
                     # Waiting for something outside: it is assumed to come, and the body not to matter.
                     on.machine.note(on, "the loop is assumed to end at once", node.line)
-                    _forget(on, node)
+                    forget(on, node.body)
                     break
                 if on.truth(result) == until:
                     break
@@ -281,17 +307,6 @@ def _while(on: Interpreter, node: While) -> Status:
     finally:
         on.loops -= 1
     return status
-
-
-def _forget(on: Interpreter, node: While) -> None:
-    """After a loop that was not followed nobody knows what its body set."""
-    for name in sorted(names_set(node.body)):
-        symbol = Symbol(f"{name} after the loop")
-        variable = on.own(name)
-        if variable.items is None:
-            variable.value = Value(None, on.here(node.line), (symbol,))
-        else:
-            variable.items = {0: Value(None, on.here(node.line), (symbol,), (), True)}
 
 
 def _group(on: Interpreter, node: Group) -> Status:
@@ -345,9 +360,9 @@ EXECUTE: dict[type, Callable[[Interpreter, Any], Status]] = {
     AndOr: _and_or,
     Sequence: lambda on, node: on.sequence(node),
     If: _if,
-    For: _for,
-    ArithmeticFor: _arithmetic_for,
-    While: _while,
+    For: lambda on, node: _in_loop(on, node, _for),
+    ArithmeticFor: lambda on, node: _in_loop(on, node, _arithmetic_for),
+    While: lambda on, node: _in_loop(on, node, _while),
     Case: _case,
     Group: _group,
     Subshell: _subshell,

@@ -22,15 +22,20 @@ class Facts:
 
 def commands_of(script: Script) -> Iterator[Simple]:
     """Every simple command of a script, those in substitutions and functions included."""
-    waiting: list[object] = list(reversed(script.units))
+    return commands_in(script.units)
+
+
+def commands_in(node: Node | tuple[Node, ...]) -> Iterator[Simple]:
+    """Every simple command in a command, itself included."""
+    waiting: list[object] = [node]
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, Simple):
-            yield node
-        if isinstance(node, tuple):
-            waiting.extend(reversed(node))
-        elif is_dataclass(node) and not isinstance(node, type):
-            waiting.extend(getattr(node, one.name) for one in reversed(fields(node)))
+        one = waiting.pop()
+        if isinstance(one, Simple):
+            yield one
+        if isinstance(one, tuple):
+            waiting.extend(reversed(one))
+        elif is_dataclass(one) and not isinstance(one, type):
+            waiting.extend(getattr(one, field.name) for field in reversed(fields(one)))
 
 
 @lru_cache(maxsize=1024)
@@ -54,3 +59,11 @@ def names_set(node: Node) -> frozenset[str]:
     walker = Walker()
     walker.node(node)
     return frozenset(walker.writes)
+
+
+@lru_cache(maxsize=1024)
+def names_read(node: Node) -> tuple[str, ...]:
+    """The variables that a command reads, on any branch."""
+    walker = Walker()
+    walker.node(node)
+    return tuple(dict.fromkeys(one.name for one in walker.reads))

@@ -25,6 +25,7 @@ from bot.shell.syntax import (
     Simple,
     Subshell,
     SyntaxFailure,
+    Text,
     Unsupported,
     While,
     Word,
@@ -39,6 +40,7 @@ RESERVED = frozenset(
 """The words that begin or divide compound commands in bash."""
 _POSIX_RESERVED = RESERVED - {"select", "function", "time", "coproc", "[["}
 _FUNCTION = re.compile(r"([^\s;&|<>()'\"\\$`=]+)[ \t]*\([ \t]*\)")
+_GROUP = re.compile(r"[?*+@!]\(")
 _DIGITS = re.compile(r"[0-9]+\Z")
 
 
@@ -47,6 +49,7 @@ class Reader(TestReader):
 
     def __init__(self, text: str, first_line: int = 1, *, posix: bool = False, depth: int = 0) -> None:
         super().__init__(text, first_line, posix=posix, depth=depth)
+        self._extended: list[int] = []
         self._reserved = _POSIX_RESERVED if posix else RESERVED
 
     # --- entrances --------------------------------------------------------------------------------------------
@@ -56,6 +59,7 @@ class Reader(TestReader):
         units: list[Sequence] = []
         lines = tuple(self.text.split("\n"))
         failure: SyntaxFailure | None = None
+        extended: set[int] = set()
         try:
             while True:
                 self._newlines_and_blanks()
@@ -64,12 +68,15 @@ class Reader(TestReader):
                 unit = self._sequence(frozenset(), one_line=True)
                 if self.at < len(self.text) and self.text[self.at] != "\n" and self.text[self.at - 1] != "\n":
                     raise self.fail(f"syntax error near unexpected keyword `{self.text[self.at]}'")
+                if self._extended:
+                    extended.add(len(units))
+                    self._extended.clear()
                 units.append(unit)
         except SyntaxProblem as problem:
             failure = SyntaxFailure(problem.message, problem.line)
         except (TooDeep, RecursionError):
             failure = SyntaxFailure(f"{UNFOLLOWED}: nested too deeply to be read", self.line())
-        return Script(tuple(units), failure, lines)
+        return Script(tuple(units), failure, lines, frozenset(extended))
 
     def words(self) -> list[Word]:
         """The words at the start of the text, up to an operator or the end of the line."""
@@ -424,6 +431,8 @@ class Reader(TestReader):
                 raise self.fail(
                     f"syntax error near unexpected keyword `{self.text[self.at : self.at + 1] or 'newline'}'"
                 )
+            if any(isinstance(part, Text) and not part.quoted and _GROUP.search(part.text) for part in pattern.parts):
+                self._extended.append(line)
             patterns.append(pattern)
             self._blanks()
             if self.text.startswith("|", self.at):

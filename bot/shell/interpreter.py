@@ -6,7 +6,7 @@ Nothing is executed. What the interpreter cannot know becomes a symbol, and a br
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from posixpath import join, normpath
 
 from bot.provenance import Position
@@ -16,6 +16,8 @@ from bot.shell.expansion import Expander, UnknownNumber
 from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
 from bot.shell.machine import Machine
+from bot.shell.model import Unresolved
+from bot.shell.naming import Naming
 from bot.shell.patterns import UnsupportedPattern
 from bot.shell.reader import UNFOLLOWED
 from bot.shell.state import (
@@ -46,6 +48,10 @@ _LONG = 4_000
 _DEFAULT_SEPARATORS = " \t\n"
 
 
+SUCCEEDS = "is assumed to succeed: its failure would end the script"
+"""Stands in the note of an assumption behind the name of a status."""
+
+
 class Replaced(Exception):
     """The process became another program (`exec`)."""
 
@@ -66,7 +72,7 @@ class Interpreter:
         self.io: dict[int, Stream] = {0: Feed(EMPTY), 1: Sink(keep=False), 2: Sink(keep=False)}
         self.expand = Expander(self)
         self.substitution_status: Status | None = None
-        self.naming = ""
+        self.naming: Naming | None = None
         self.condition_depth = 0
 
     # --- small services ---------------------------------------------------------------------------------------
@@ -79,9 +85,11 @@ class Interpreter:
         """The place of a line in its file."""
         return self.source.position(self.line if line is None else line)
 
-    def fatal(self) -> Exit:
+    def fatal(self, why: str) -> Exit:
         """The end of a shell that asks for a variable which is not set: `${X:?}`, or `set -u`."""
-        return Exit(2 if self.shell.posix else 127 if self.shell.command_string else 1)
+        shell = self.shell
+        plain = shell.command_string and not shell.subshell and "e" not in shell.options
+        return Exit(2 if shell.posix else 127 if plain else 1, why=why, place=self.position())
 
     def refusal(self, reason: str, line: int | None = None) -> Refusal:
         """What to raise where the interpreter does not guess."""
@@ -105,6 +113,24 @@ class Interpreter:
         if value.text is None:
             raise self.refusal("IFS is not known")
         return value.text
+
+    def countable(self, text: str) -> str:
+        """The text, when its characters are the same in every locale that the shell may have. Raises `Refusal`."""
+        if text.isascii():
+            return text
+        for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+            value = self.expand.variable(name)
+            if value is not None and value.text:
+                if value.text.upper().endswith((".UTF-8", ".UTF8")):
+                    return text
+                break
+        raise self.refusal("what counts as a character of a text beyond ASCII is decided by the image's locale")
+
+    def ascii_only(self, text: str) -> str:
+        """The text, when its letters have one upper and one lower case in every locale. Raises `Refusal`."""
+        if not text.isascii():
+            raise self.refusal("the case of letters beyond ASCII is decided by the image's locale")
+        return text
 
     def special(self, name: str) -> Value | None:
         """A parameter that the shell itself sets."""
@@ -249,12 +275,16 @@ class Interpreter:
 
     # --- running ----------------------------------------------------------------------------------------------
 
-    def main(self, script: Script) -> Status:
-        """Runs a script as the whole of this shell, and gives its exit status."""
+    def main(self, script: Script, before: Callable[[Interpreter], None] | None = None) -> Status:
+        """Runs a script as the whole of this shell, and gives its exit status. `before` runs ahead of it."""
         try:
+            if before is not None:
+                before(self)
             self.run_script(script)
+            self.machine.ended = None
             return self.run_exit_trap()
         except Exit as ended:
+            self.machine.ended = Unresolved(ended.why, ended.place) if ended.why else None
             return self.ended(ended)
         except (Return, Loop):
             return self.run_exit_trap()
@@ -263,7 +293,9 @@ class Interpreter:
 
     def run_script(self, script: Script) -> None:
         """Runs a whole text. Raises what ends it; `shell.status` is the status when it ends by itself."""
-        for unit in script.units:
+        for index, unit in enumerate(script.units):
+            if index in script.extended and "extglob" not in self.shell.switches and not self.shell.posix:
+                raise self.refusal("an extended pattern without `shopt -s extglob` is a syntax error", unit.line)
             try:
                 self.sequence(unit)
             except Discard as problem:
@@ -286,6 +318,7 @@ class Interpreter:
     def execute(self, node: Node) -> Status:
         """Runs one command and gives its status, which is `$?` from then on."""
         self.machine.step(self)
+        pipes = self.machine.pipes
         try:
             status = control.EXECUTE[type(node)](self, node)
         except Refusal as refusal:
@@ -295,6 +328,7 @@ class Interpreter:
         except UnsupportedPattern as pattern:
             raise self.refusal(f"a pattern that is not supported: {str(pattern)[:60]}") from pattern
         self.shell.status = status
+        self.machine.pipes = pipes
         return status
 
     def sequence(self, node: Sequence) -> Status:
@@ -311,8 +345,14 @@ class Interpreter:
 
     def check(self, status: Status) -> Status:
         """What `set -e` and an ERR trap do about a failed command."""
-        if status == 0 or self.guarded or not isinstance(status, int):
+        if status == 0 or self.guarded or not ("e" in self.shell.options or "ERR" in self.shell.traps):
             return status
+        if isinstance(status, Symbol):
+            if status.hopeful and self.way.known(status) is None:
+                self.machine.note(self, f"{status.name} {SUCCEEDS}")
+                return status
+            if self.truth(status):
+                return status
         if "ERR" in self.shell.traps and (not self.shell.frames or "E" in self.shell.options):
             self.shell.status = status
             if not _only_tells(self.shell.traps["ERR"]):
@@ -320,7 +360,9 @@ class Interpreter:
                 raise self.refusal("a trap on ERR that does more than to tell and to exit")
             self.run_trap("ERR")
         if "e" in self.shell.options:
-            raise Exit(status, failed=True)
+            raise Exit(
+                status, failed=True, why=f"a command fails with status {status}, under `set -e`", place=self.position()
+            )
         return status
 
     def condition(self, node: Node) -> Status:

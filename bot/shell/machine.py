@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from bot.provenance import Position
 from bot.shell.model import ContainerFiles, SourceFile, Unresolved
 from bot.shell.patterns import compiled, unquote
-from bot.shell.state import Refusal, Sink
+from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink
+from bot.shell.syntax import For, Node
 from bot.shell.values import Source, Value
 from bot.shell.way import Way
 
@@ -24,6 +26,9 @@ DIRECTORIES = frozenset(
 
 _MAX_SLEEPS = 40
 """A script that sleeps so often on one line waits for something that does not come on this way."""
+
+_MAX_COUNTED_SLEEPS = 600
+"""The same for a loop over a list, which gives up in the end: ten minutes of seconds are followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,25 @@ class Done:
     run: tuple[Value, ...]
     position: Position
     decisions: int
+    standard_input: str | None = None
+
+
+@runtime_checkable
+class MountedOver(Protocol):
+    """Container files that lie over those of an image, at known places."""
+
+    def targets(self) -> Iterable[str]:
+        """The container path of every mount, whether its content is known or not."""
+
+
+class LoopRun:
+    """One run of a loop, and what was asked in it."""
+
+    __slots__ = ("asked", "node")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.asked: set[Hashable] = set()
 
 
 class Answers:
@@ -102,6 +126,9 @@ class Answers:
         self._read: dict[str, SourceFile | None] = {}
         self._exists: dict[str, bool | None] = {}
         self.listed = sorted(files.paths()) if isinstance(files, ListedFiles) else None
+        places = files.targets() if isinstance(files, MountedOver) else ()
+        self.targets = frozenset(place.rstrip("/") for place in places)
+        self._folders = tuple(f"{target}/" for target in self.targets)
 
     def read(self, path: str) -> SourceFile | None:
         """As `ContainerFiles.read`."""
@@ -114,6 +141,10 @@ class Answers:
         if path not in self._exists:
             self._exists[path] = self._files.exists(path)
         return self._exists[path]
+
+    def is_covered(self, path: str) -> bool:
+        """Whether a mount shows this path: it is not the image's own."""
+        return path in self.targets or path.startswith(self._folders)
 
 
 @dataclass(slots=True)
@@ -138,8 +169,14 @@ class Machine:
     sources: dict[tuple[str, str], Source] = field(default_factory=dict)
     sourced: dict[str, None] = field(default_factory=dict)
     unset: frozenset[str] = frozenset()
+    doubting: bool = False
     opaque: bool = False
+    ended: Unresolved | None = None
+    open: bool = False
     sleeps: dict[tuple[int, int], int] = field(default_factory=dict)
+    waited: int = 0
+    asked: dict[str, dict[Hashable, int]] = field(default_factory=dict)
+    loops: list[LoopRun] = field(default_factory=list)
     pipes: int = 0
     depth: int = 0
 
@@ -168,9 +205,11 @@ class Machine:
 
     def sleep(self, on: Interpreter) -> None:
         """Counts a `sleep`. Raises `NeverEnds`."""
+        self.waited += 1
         key = (id(on.source), on.line)
         self.sleeps[key] = self.sleeps.get(key, 0) + 1
-        if self.sleeps[key] > _MAX_SLEEPS and not self.closed:
+        counted = bool(self.loops) and all(isinstance(loop.node, For) for loop in self.loops)
+        if self.sleeps[key] > (_MAX_COUNTED_SLEEPS if counted else _MAX_SLEEPS) and not self.closed:
             raise NeverEnds
 
     def new_pipe(self, sink: Sink) -> str:
@@ -179,6 +218,15 @@ class Machine:
         path = f"/dev/fd/{64 - self.pipes}"
         self.overlay[path] = sink
         return path
+
+    @contextmanager
+    def loop(self, node: Node) -> Iterator[None]:
+        """The time of a loop."""
+        self.loops.append(LoopRun(node))
+        try:
+            yield
+        finally:
+            self.loops.pop()
 
     # --- files ------------------------------------------------------------------------------------------------
 
@@ -196,11 +244,19 @@ class Machine:
         self.disturbed.add(path)
 
     def _is_disturbed(self, path: str) -> bool:
-        return any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.disturbed)
+        if any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.disturbed):
+            return True
+        return path.startswith("/") and any(map(path.endswith, self._written_nearby()))
+
+    def _written_nearby(self) -> Iterable[str]:
+        """The ends of the paths that were written as seen from a directory that is not known."""
+        for one in (*self.disturbed, *self.overlay):
+            if not one.startswith(("/", "$")):
+                yield "/" + one.lstrip("./")
 
     def exists(self, path: str) -> bool | None:
         """Whether there is a file or directory of this path; None when only the container knows."""
-        if path in self.overlay or path in self.directories or path in DIRECTORIES:
+        if path in self.overlay or path in self.directories or path in DIRECTORIES or path == UNKNOWN_DIRECTORY:
             return True
         if path in self.removed:
             return False
@@ -213,7 +269,7 @@ class Machine:
         """Whether a path is a directory; None when only the container knows."""
         if path in self.overlay:
             return False
-        if path in self.directories or path in DIRECTORIES:
+        if path in self.directories or path in DIRECTORIES or path == UNKNOWN_DIRECTORY:
             return True
         if self.files.read(path) is not None and not self._is_disturbed(posixpath.dirname(path)):
             return False

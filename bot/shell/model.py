@@ -33,7 +33,10 @@ class Process:
 
     `closed` says that the programs and files named here are all there are: a program that is neither a common tool
     nor given is then "command not found". In a real image a program of any name may exist.
-    `unset` are names that no sourced script is assumed to set, also where its text is not known.
+    `directory` is where it starts: empty for the image's WORKDIR, which nobody here knows.
+    `unset` are names that no sourced script is assumed to set, also where its text is not known; with `doubting` such
+    a script may set any name that nothing else sets.
+    `open` says that the environment may hold more than is named here: what nothing else sets is then not known.
     """
 
     argv: tuple[Word, ...]
@@ -41,19 +44,27 @@ class Process:
     directory: str = "/"
     closed: bool = False
     unset: frozenset[str] = frozenset()
+    doubting: bool = False
+    open: bool = False
+
+
+NOT_SET_BY = "is assumed not to be set by"
+"""Stands in the note of an assumption between the variable and the sourced scripts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """A command that ran a file of a mount, or an installer, before or beside the engine.
 
-    `stops` answers what happens when it fails, or works the answer out when it is asked: few are.
+    `stops` answers what happens when it fails, or works the answer out when it is asked: few are. `standard_input` is
+    the container path of the file that `<` gives it, None when there is none or it is not known.
     """
 
     run: tuple[Word, ...]
     before_engine: bool
     stops: bool | Callable[[], bool | None] = field(compare=False)
     position: Position
+    standard_input: str | None = None
 
     @property
     def failure_stops_boot(self) -> bool | None:
@@ -106,7 +117,8 @@ class Outcome:
     Both are None when the script ends without reaching an engine; `exit` is then its status.
     `environment` is the complete environment of that process; `exported` what the script added or changed.
     `assumed` maps a symbol to the value it was taken to have on this way ("1", or "not 1").
-    `status` is the script's last status, engines taken to end with 0; None where it is not known.
+    `status` is the script's last status, engines taken to end with 0; None where it is not known. `ended` is why the
+    script ends before its end, and where, when it does.
     """
 
     program: Word | None
@@ -118,6 +130,7 @@ class Outcome:
     assumed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Unresolved, ...] = ()
     status: int | None = None
+    ended: Unresolved | None = None
 
 
 @dataclass(frozen=True, slots=True)

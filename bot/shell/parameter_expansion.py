@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from bot.shell import specials
 from bot.shell.fields import Fields
+from bot.shell.model import NOT_SET_BY
 from bot.shell.parameter_lookup import ParameterLookup
 from bot.shell.parts import LocaleDependent
-from bot.shell.patterns import UnsupportedPattern
+from bot.shell.patterns import UnsupportedPattern, counts_characters
 from bot.shell.state import Discard
 from bot.shell.syntax import (
     Parameter,
@@ -78,7 +79,7 @@ class ParameterExpander(ParameterLookup):
             if part.index is None or "u" in self.on.shell.options:
                 self._unset(part.name)
             return Value("0", here)
-        return self.computed(values[0], f"#{part.name}", lambda text: str(len(text)), part.line)
+        return self.computed(values[0], f"#{part.name}", lambda text: str(len(self.on.countable(text))), part.line)
 
     def _names(self, part: Parameter, fields: Fields, quoted: bool) -> None:
         here = self.on.here(part.line)
@@ -121,7 +122,7 @@ class ParameterExpander(ParameterLookup):
             self._add(value, fields, quoted)
             return
         if operator in _DEFAULTS:
-            if operator in (":+", "+") and self._is_toggle(part.name):
+            if self._is_toggle(part.name) if operator in (":+", "+") else self._has_own_default(part.name, value):
                 value = None
             self._default(part, value, fields, quoted)
             return
@@ -214,7 +215,7 @@ class ParameterExpander(ParameterLookup):
         if operator in (":-", "-"):
             self._operand(part, fields, quoted)
         elif operator in (":?", "?"):
-            raise self.on.fatal()
+            raise self.on.fatal(f"{part.name} is not set, and `${{{part.name}{operator}…}}` demands it")
         else:
             assigned = self.single(part.argument) if part.argument and part.argument.parts else Value("", ())
             if not (re.match(r"[A-Za-z_]", part.name)) or part.indirect:
@@ -229,11 +230,28 @@ class ParameterExpander(ParameterLookup):
         entrypoint offers an option, so the name is taken as unset there, and the assumption is noted.
         """
         on = self.on
-        if not on.machine.opaque or name in on.shell.variables or name in on.way.fixed or not name[:1].isupper():
+        machine = on.machine
+        if not machine.opaque or machine.doubting or machine.open or not name[:1].isupper():
+            return False
+        if name in on.shell.variables or name in on.way.fixed:
             return False
         if name in specials.ALWAYS_SET or specials.is_own(name):
             return False
-        on.machine.note(on, f"{name} is assumed not to be set by {', '.join(on.machine.sourced)}", on.line)
+        on.machine.note(on, f"{name} {NOT_SET_BY} {', '.join(on.machine.sourced)}", on.line)
+        return True
+
+    def _has_own_default(self, name: str, value: Value | None) -> bool:
+        """Whether a default speaks for a variable that only an environment file which is not there could set.
+
+        Whoever writes a default means the script to run without the variable, so it is taken as unset there, and the
+        assumption is noted.
+        """
+        on = self.on
+        if not on.machine.open or value is None or not self._stands_for_itself(value) or name in on.shell.variables:
+            return False
+        if specials.is_own(name) or name in specials.ALWAYS_SET or name in on.way.fixed:
+            return False
+        on.machine.note(on, f"{name} is assumed not to be set by {specials.UNSEEN}", on.line)
         return True
 
     def _stands_for_itself(self, value: Value) -> bool:
@@ -262,7 +280,9 @@ class ParameterExpander(ParameterLookup):
         if operator == ":":
             offset = self._number(part.argument, line)
             length = None if part.second is None else self._number(part.second, line)
-            return self.computed(value, part.text[2:-1], lambda text: cut_slice(text, offset, length), line)
+            return self.computed(
+                value, part.text[2:-1], lambda text: cut_slice(self.on.countable(text), offset, length), line
+            )
         if operator == "@":
             return self._transform(part, value)
         pattern, _ = self.pattern(argument) if argument is not None and argument.parts else ("", None)
@@ -272,7 +292,7 @@ class ParameterExpander(ParameterLookup):
 
         def measured(text: str) -> str:
             machine.spend(search_cost(wanted, text, extended=extended))
-            return text
+            return self.on.countable(text) if counts_characters(wanted) else text
 
         if operator[0] == "/":
             replacement = self._replacement(part)
@@ -294,7 +314,10 @@ class ParameterExpander(ParameterLookup):
                 value, part.text[2:-1], lambda text: removed(measured(text), operator, wanted, extended=extended), line
             )
         return self.computed(
-            value, part.text[2:-1], lambda text: changed_case(text, operator, pattern, extended=extended), line
+            value,
+            part.text[2:-1],
+            lambda text: changed_case(self.on.ascii_only(text), operator, pattern, extended=extended),
+            line,
         )
 
     def _replacement(self, part: Parameter) -> Value:
@@ -316,7 +339,8 @@ class ParameterExpander(ParameterLookup):
             return Value(self.on.attributes(part.name), self.on.here(part.line))
         if part.letter in "APKk":
             raise self.on.refusal(f"{part.text} is not supported", part.line)
-        return self.computed(value, part.text[2:-1], lambda text: transformed(text, part.letter), part.line)
+        check = self.on.ascii_only if part.letter in "UuL" else str
+        return self.computed(value, part.text[2:-1], lambda text: transformed(check(text), part.letter), part.line)
 
     def computed(
         self, value: Value, name: str, compute: Callable[[str], str], line: int, origin: tuple[Origin, ...] = ()

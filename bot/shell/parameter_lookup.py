@@ -21,7 +21,7 @@ class ParameterLookup(TildeExpander):
 
     def _unset(self, name: str) -> Value:
         if "u" in self.on.shell.options and name not in "@*":
-            raise self.on.fatal()
+            raise self.on.fatal(f"{name} is not set, under `set -u`")
         return Value("", ())
 
     def variable(self, name: str) -> Value | None:

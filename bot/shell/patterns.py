@@ -123,6 +123,11 @@ def matches(pattern: str, text: str, *, extended: bool = False, ignore_case: boo
     return compiled(pattern, extended=extended, ignore_case=ignore_case).fullmatch(text) is not None
 
 
+def counts_characters(pattern: str) -> bool:
+    """Whether a pattern has a place for one character, whichever: what that is depends on the locale."""
+    return "?" in pattern or "[" in pattern
+
+
 _GROUP = re.compile(r"(?<!\\)[?*+@!]\(")
 
 

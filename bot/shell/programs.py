@@ -6,13 +6,14 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from bot.shell import catalogue, shells, tools
+from bot.shell.lookup import Hidden, mounted_program
 from bot.shell.machine import Call, Done
 from bot.shell.model import SourceFile
-from bot.shell.naming import output_of, status_of
-from bot.shell.state import Exit, Sink, Status
+from bot.shell.naming import output_of, question, status_of
+from bot.shell.state import Exit, Feed, Sink, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Value
-from bot.shell.wrappers import unwrap
+from bot.shell.wrappers import WRAPPERS, unwrap
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -59,17 +60,30 @@ def start(
     base = posixpath.basename(name)
     if on.machine.closed and "/" not in name:
         _check_path(on, env, node)
+    try:
+        found = mounted_program(on, name, env)
+    except Hidden as hidden:
+        if is_engine(on, argv) or base in catalogue.SHELLS or base in WRAPPERS or tools.find(base) is not None:
+            raise on.refusal(f"what {name} runs: {hidden.path} is not the image's and not known", node.line) from hidden
+        return other(on, base, argv, node)
+    if found is not None and (script := script_at(on, found)) is not None:
+        called = [Value(found, argv[0].origin), *argv[1:]]
+        return shells.script_file(on, script, called, env, node, replace=replace, depth=depth)
     if is_engine(on, argv):
         return _engine(on, argv, env)
     if on.machine.closed and not _exists(on, name, base):
         return 127
-    inner = unwrap(on, base, argv, env, node)
-    if inner is not None:
-        rest, inner_env = inner
-        return start(on, rest, inner_env, node, replace=replace, depth=depth + 1)
+    directory = on.shell.directory
+    try:
+        inner = unwrap(on, base, argv, env, node)
+        if inner is not None:
+            rest, inner_env = inner
+            return start(on, rest, inner_env, node, replace=replace, depth=depth + 1)
+    finally:
+        on.shell.directory = directory
     if base in catalogue.SHELLS and not (on.machine.closed and base not in ("bash", "sh", "dash")):
         return shells.nested(on, base, argv, env, node, replace=replace)
-    script = script_at(on, name) if "/" in name else None
+    script = script_at(on, name) if "/" in name and on.machine.closed else None
     if script is not None:
         return shells.script_file(on, script, argv, env, node, replace=replace, depth=depth)
     if "/" in name and on.machine.exists(on.path(name)) is False and not _system(name):
@@ -113,7 +127,8 @@ def is_engine(on: Interpreter, argv: list[Value]) -> bool:
         if text.startswith("-"):
             at += 2 if text in ("-W", "-X") else 1
             continue
-        return posixpath.basename(text) in catalogue.ENGINE_FILES or posixpath.basename(text) == "vllm"
+        known = posixpath.basename(text) in catalogue.ENGINE_FILES or posixpath.basename(text) == "vllm"
+        return known and on.machine.read(on.path(text)) is None
     return False
 
 
@@ -121,7 +136,8 @@ def _engine(on: Interpreter, argv: list[Value], env: Environment) -> Status:
     on.machine.calls.append(Call(tuple(argv), env, True, len(on.machine.steps)))
     stream = on.io.get(1)
     if isinstance(stream, Sink) and stream.keep:
-        stream.write(Value(None, on.here(on.line), (output_of(argv[0].text or ""),)))
+        node = Simple((), (), (), on.line, argv[0].text or "")
+        stream.write(Value(None, on.here(on.line), (output_of(on, node, argv),)))
     return 0
 
 
@@ -188,16 +204,16 @@ def other(on: Interpreter, base: str, argv: list[Value], node: Simple) -> Status
     """A program of which only assumptions can be made."""
     stream = on.io.get(1)
     captured = isinstance(stream, Sink) and stream.keep
-    if isinstance(stream, Sink) and not (on.machine.closed and base in _SILENT):
-        stream.write(Value(None, on.here(on.line), (output_of(node.text),)))
+    if isinstance(stream, Sink) and captured and not (on.machine.closed and base in _SILENT):
+        stream.write(Value(None, on.here(on.line), (output_of(on, node, argv),)))
     tools.forget_changed(on, base, _operands(base, argv))
     if _is_step(base, argv):
         return assumed_step(on, argv, node)
-    if (on.condition_depth or captured) and base not in _ONLY_PREPARES:
-        return status_of(on, node)
-    if base not in catalogue.PREPARATION and base not in catalogue.QUERIES:
+    if base in _ONLY_PREPARES:
+        return 0
+    if base not in catalogue.PREPARATION and base not in catalogue.QUERIES and not (on.condition_depth or captured):
         on.machine.note(on, f"{base} is assumed to exist and to succeed", node.line)
-    return 0
+    return status_of(on, node, argv, hopeful=base not in catalogue.ANSWERS)
 
 
 def _operands(base: str, argv: list[Value]) -> list[Value]:
@@ -224,7 +240,9 @@ def _is_step(base: str, argv: list[Value]) -> bool:
 
 def record_step(on: Interpreter, argv: list[Value], node: Simple) -> int:
     """Notes a step, and gives its number on this way."""
-    on.machine.steps.append(Done(tuple(argv), on.position(node.line), len(on.way.taken)))
+    feed = on.io.get(0)
+    given = feed.path if isinstance(feed, Feed) else None
+    on.machine.steps.append(Done(tuple(argv), on.position(node.line), len(on.way.taken), given))
     return len(on.machine.steps) - 1
 
 
@@ -233,7 +251,7 @@ def assumed_step(on: Interpreter, argv: list[Value], node: Simple) -> Status:
     index = record_step(on, argv, node)
     stream = on.io.get(1)
     if isinstance(stream, Sink) and stream.keep and not stream.values:
-        stream.write(Value(None, on.here(on.line), (output_of(node.text),)))
+        stream.write(Value(None, on.here(on.line), (output_of(on, node, argv),)))
     return 1 if on.machine.failing == index else 0
 
 
@@ -251,3 +269,10 @@ def program_exists(on: Interpreter, name: str) -> bool | None:
     if base in catalogue.EVERYWHERE:
         return True
     return None
+
+
+def is_installed(on: Interpreter, name: str) -> bool:
+    """Asks whether there is a program of which only the container knows; installers may bring it."""
+    text = f"{name} is installed"
+    told = question(on, text, len(on.machine.steps), (text, len(on.machine.steps)))
+    return on.way.is_one_of(on.way.symbol(told), ("yes",))

@@ -13,7 +13,7 @@ from bot.shell.facts import facts
 from bot.shell.interpreter import Interpreter, Replaced
 from bot.shell.machine import Answers, Budget, Call, Limits, Machine, NeverEnds
 from bot.shell.model import Comparison, ContainerFiles, Outcome, Process, Read, Run, Step, Unresolved
-from bot.shell.state import Discard, Exit, Loop, Refusal, Return, Shell, variables_of
+from bot.shell.state import UNKNOWN_DIRECTORY, Discard, Exit, Loop, Refusal, Return, Shell, variables_of
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Symbol, Value, reasons
 from bot.shell.way import Decision, Way, assumed
@@ -56,7 +56,8 @@ class _Question:
         self.sourced: dict[str, None] = {}
         self.argv = [_value(word) for word in process.argv]
         environment = {name: _value(word) for name, word in process.environment.items()}
-        self.variables = variables_of(environment, process.directory or "/")
+        self.directory = process.directory or fixed.get("PWD") or UNKNOWN_DIRECTORY
+        self.variables = variables_of(environment)
         self.stops: dict[tuple[tuple[bool, ...], int], bool | None] = {}
 
     def answer(self) -> Run:
@@ -88,11 +89,13 @@ class _Question:
         machine.sources = self.sources
         machine.sourced = self.sourced
         machine.unset = self.process.unset
+        machine.doubting = self.process.doubting
+        machine.open = self.process.open
         return machine
 
     def _execute(self, machine: Machine) -> tuple[int | Symbol, Unresolved | None]:
         process = self.process
-        shell = Shell(dict(self.variables), [], self.argv[0], directory=process.directory or "/")
+        shell = Shell(dict(self.variables), [], self.argv[0], directory=self.directory)
         source = Source("", ("",))
         interpreter = Interpreter(machine, shell, source)
         node = Simple((), (), (), 1, " ".join(word.text for word in process.argv)[:200])
@@ -137,12 +140,13 @@ class _Question:
                 if call and call.engine and index < call.steps
                 else False,
                 done.position,
+                done.standard_input,
             )
             for index, done in enumerate(machine.steps)
         )
         notes = machine.unresolved_notes()
         if call is None:
-            return Outcome(None, None, final, {}, {}, steps, {}, notes, final)
+            return Outcome(None, None, final, {}, {}, steps, {}, notes, final, machine.ended)
         words = [_word(machine.way, one) for one in call.argv]
         environment = {name: _word(machine.way, value) for name, value in call.environment.items()}
         exported = {
@@ -234,7 +238,7 @@ def _merged(leaves: list[_Leaf], depth: int) -> list[Outcome]:
     return [
         Outcome(
             one.program, one.argv, one.exit, one.environment, one.exported, one.steps, assumed(decisions), one.notes,
-            one.status,
+            one.status, one.ended,
         )
         for one, decisions in _collapse(leaves, depth)
     ]  # fmt: skip

@@ -130,12 +130,12 @@ def opened(on: Interpreter, name: str) -> Feed:
         return stream if isinstance(stream, Feed) else Feed(EMPTY)
     content = on.machine.read(path)
     if isinstance(content, SourceFile):
-        return Feed(Value(content.text, on.here(on.line)))
+        return Feed(Value(content.text, on.here(on.line)), path)
     if content is not None:
-        return Feed(content)
+        return Feed(content, path)
     if on.machine.exists(path) is False:
         raise Failed
-    return Feed(Value(None, on.here(on.line), (Symbol(f"<{path}", True),)))
+    return Feed(Value(None, on.here(on.line), (Symbol(f"<{path}", True),)), path)
 
 
 def file_only(on: Interpreter, body: Node) -> Value | None:

@@ -19,6 +19,10 @@ OPTION_LETTERS = {
 }  # fmt: skip
 
 
+UNFOLLOWED_SWITCHES = frozenset({"expand_aliases", "lastpipe"})
+"""Switches that change how a script is read or run in ways that the interpreter does not model."""
+
+
 def set_builtin(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
     """`set`: options, and the positional parameters."""
     if not arguments:
@@ -106,7 +110,7 @@ def shopt(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         if "s" in letters:
             on.shell.switches.add(name)
             on.shell.switches.discard("no:" + name)
-            if name == "expand_aliases" or (name == "lastpipe"):
+            if name in UNFOLLOWED_SWITCHES:
                 raise on.refusal(f"shopt -s {name} is not followed", node.line)
         elif "u" in letters:
             on.shell.switches.discard(name)
@@ -168,7 +172,7 @@ def unset(on: Interpreter, arguments: list[Value], _node: Simple) -> Status:
                 on.unset(name)
         elif not variables:
             on.shell.functions.pop(text, None)
-        if on.machine.opaque and variable is None:
+        if (on.machine.opaque or on.machine.open) and variable is None:
             on.shell.variables[name] = Variable()
     return status
 

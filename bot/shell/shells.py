@@ -7,12 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.shell import catalogue, commands, programs
+from bot.shell import catalogue, commands, programs, startup
 from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
+from bot.shell.lookup import Hidden, mounted_program
 from bot.shell.machine import Call
 from bot.shell.settings import OPTION_LETTERS
-from bot.shell.state import Feed, Shell, Status, variables_of
+from bot.shell.state import Feed, Shell, Status
 from bot.shell.syntax import Simple
 from bot.shell.values import Source, Value
 
@@ -96,7 +97,7 @@ def nested(
     _, text, source = found
     if replace:
         return _child(on, setup, text, source, argv[at:], env)
-    if not on.machine.closed and not may_start_engine(text, setup.posix):
+    if not on.machine.closed and not may_start_engine(on, text, setup.posix):
         return programs.assumed_step(on, argv, node)
     return _as_step(on, setup, text, source, argv[at:], env, argv, node)
 
@@ -128,16 +129,20 @@ def _child(
     from bot.shell.interpreter import Interpreter
 
     commands.deeper(on)
-    shell = Shell(variables_of(env, on.shell.directory, on.shell.variables), arguments[1:], arguments[0], setup.posix)
+    variables = startup.variables_at_start(env, on.shell.directory, setup.posix, on.shell.variables)
+    shell = Shell(variables, arguments[1:], arguments[0], setup.posix)
     shell.options, shell.switches, shell.directory = set(setup.options), set(setup.switches), on.shell.directory
     shell.command_string = setup.command
     for function, definition in on.shell.functions.items():
         if f"BASH_FUNC_{function}%%" in on.shell.variables:
             shell.functions[function] = definition
+    if not setup.posix:
+        startup.obey(on, shell, env)
     inner = Interpreter(on.machine, shell, source)
     inner.io, inner.guards, inner.naming = dict(on.io), on.guards, on.naming
     try:
-        return inner.main(parse(text, posix=setup.posix))
+        reads = "BASH_ENV" in env and not setup.posix and "p" not in setup.options
+        return inner.main(parse(text, posix=setup.posix), startup.read_startup_file if reads else None)
     finally:
         on.machine.depth -= 1
 
@@ -172,6 +177,11 @@ def script_file(
     if on.machine.closed and path not in on.machine.executable:
         return 126
     found = _SHEBANG.match(source.texts[0])
+    if found is not None and source.texts[0].endswith("\r"):
+        if found[2]:
+            raise on.refusal("the first line of a script ends with a carriage return", node.line)
+        # The kernel looks for a program whose name ends so.
+        return 127
     if found is None:
         shell, options = "sh", ""
     else:
@@ -189,7 +199,7 @@ def script_file(
     return programs.start(on, [*prefix, target, *argv[1:]], env, node, replace=replace, depth=depth + 1)
 
 
-def may_start_engine(text: str, posix: bool) -> bool:
+def may_start_engine(on: Interpreter, text: str, posix: bool) -> bool:
     """Whether a script has a command that could start an engine, so that it has to be followed."""
     script = parse(text, posix=posix)
     if script.failure is not None:
@@ -202,6 +212,8 @@ def may_start_engine(text: str, posix: bool) -> bool:
         if name is None:
             return True
         base = posixpath.basename(name)
+        if on.machine.read(on.path(name)) is not None or _is_mounted(on, name):
+            return True
         if base in catalogue.ENGINES or base in ("exec", "eval", "source", ".", "exit") or base in catalogue.SHELLS:
             return True
         if catalogue.PYTHON.match(base) and re.search(r"-m\s+[\"']?(?:vllm|sglang)|\$", command.text):
@@ -209,3 +221,10 @@ def may_start_engine(text: str, posix: bool) -> bool:
         if base in ("env", "nohup", "numactl", "stdbuf", "taskset", "nice", "timeout", "setsid", "gosu", "tini"):
             return True
     return False
+
+
+def _is_mounted(on: Interpreter, name: str) -> bool:
+    try:
+        return mounted_program(on, name, programs.environment(on, {})) is not None
+    except Hidden:
+        return True

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.shell.model import NOT_SET_BY
+from bot.shell.naming import question
 from bot.shell.numbers import MAX_DIGITS
 from bot.shell.state import Frame, Status, Variable
 from bot.shell.values import Value
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
+
+UNSEEN = "an environment file that is not in the repository"
+"""Who may set what nothing else sets, in a process that is `open`."""
 
 ALWAYS_SET = frozenset({"PATH", "HOME", "HOSTNAME", "LD_LIBRARY_PATH"})
 """Variables that the container runtime or every CUDA image sets: unknown, not unset, when nothing declares them."""
@@ -44,6 +49,9 @@ _SYMBOLS = frozenset(
         "TERM",
     ]
 )
+_CHANGING = frozenset({"RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "BASH_COMMAND"})
+"""Those that are another value each time."""
+
 _POSIX_SYMBOLS = frozenset({"PPID", "SHLVL"})
 _DASH_UNSET = frozenset({"OPTERR", "BASH_VERSION", "OSTYPE"})
 _ORDER = "abefhkmnptuvxBCEHPT"
@@ -87,6 +95,8 @@ def value(on: Interpreter, name: str) -> Value | None:
     if name in ("FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "BASH_VERSINFO", "PIPESTATUS"):
         variable = array(on, name)
         return variable.scalar() if variable is not None else None
+    if name in _CHANGING and not shell.posix and name not in on.way.fixed:
+        return on.way.symbol(question(on, name, None, name), on.here(on.line))
     if name in _SYMBOLS and (not shell.posix or name in _POSIX_SYMBOLS):
         return on.way.symbol(name, on.here(on.line))
     if name in ALWAYS_SET:
@@ -95,12 +105,21 @@ def value(on: Interpreter, name: str) -> Value | None:
         return on.way.symbol(name, on.here(on.line))
     if name in on.way.fixed:
         return on.way.symbol(name, on.here(on.line))
+    if on.machine.open and (name[0].isalpha() or name[0] == "_"):
+        if is_public(name):
+            return on.way.symbol(name, on.here(on.line))
+        on.machine.note(on, f"{name} is assumed not to be set by {UNSEEN}", on.line)
     if on.machine.opaque and name in on.machine.unset:
-        on.machine.note(on, f"{name} is assumed not to be set by {', '.join(on.machine.sourced)}")
+        on.machine.note(on, f"{name} {NOT_SET_BY} {', '.join(on.machine.sourced)}")
         return None
     if on.machine.opaque and (name[0].isalpha() or name[0] == "_"):
         return on.way.symbol(name, on.here(on.line))
     return None
+
+
+def is_public(name: str) -> bool:
+    """Whether a variable is named as one that is meant for others (`NAME`, not `_NAME` or `name`)."""
+    return not name.startswith("_") and not name.islower()
 
 
 def is_own(name: str) -> bool:

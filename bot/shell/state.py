@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from posixpath import join, normpath
 
+from bot.provenance import Position
 from bot.shell.syntax import Function
 from bot.shell.values import EMPTY, Origin, Source, Symbol, Value, concatenate
 
 MAX_OUTPUT = 1 << 20
 """Characters that one variable, file or pipe may hold: doubling a string in a loop ends here."""
+
+UNKNOWN_DIRECTORY = "."
+"""The image's working directory. Paths below or beside it stay relative: they are no path that is known otherwise."""
 
 Status = int | Symbol
 """An exit status; a symbol where only the running container would know it."""
@@ -26,12 +31,16 @@ class Refusal(Exception):
 
 
 class Exit(Exception):
-    """The shell ends. `failed` says that `set -e` ended it, not a command that was told to."""
+    """The shell ends. `failed` says that `set -e` ended it, not a command that was told to. `why` is for people, and
+    `place` where that is; both are empty where there is nothing to say.
+    """
 
-    def __init__(self, status: Status, *, failed: bool = False) -> None:
+    def __init__(self, status: Status, *, failed: bool = False, why: str = "", place: Position | None = None) -> None:
         super().__init__(status)
         self.status = status
         self.failed = failed
+        self.why = why
+        self.place = place
 
 
 class Return(Exception):
@@ -142,12 +151,13 @@ class Sink:
 
 
 class Feed:
-    """Where input comes from: a text that is read step by step, or something unknown."""
+    """Where input comes from: a text that is read step by step, or something unknown. `path` is the file it is."""
 
-    __slots__ = ("at", "value")
+    __slots__ = ("at", "path", "value")
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Value, path: str | None = None) -> None:
         self.value = value
+        self.path = path
         self.at = 0
 
     def rest(self) -> Value:
@@ -175,10 +185,8 @@ class Frame:
     function: bool = True
 
 
-def variables_of(
-    environment: Mapping[str, Value], directory: str, known: Mapping[str, Variable] | None = None
-) -> dict[str, Variable]:
-    """The variables with which a shell starts. It never takes IFS from the environment.
+def variables_of(environment: Mapping[str, Value], known: Mapping[str, Variable] | None = None) -> dict[str, Variable]:
+    """The variables of an environment.
 
     `known` may hold such variables already; plain ones are shared, since nobody changes them in place.
     """
@@ -190,14 +198,23 @@ def variables_of(
             variables[name] = same
         else:
             variables[name] = Variable(value, exported=True)
-    variables["IFS"] = Variable(Value(" \t\n"))
-    variables["PWD"] = Variable(Value(directory), exported=True)
     return variables
+
+
+def directory_value(directory: str, origin: tuple[Origin, ...] = ()) -> Value:
+    """A directory as `$PWD` tells it."""
+    if directory.startswith("/"):
+        return Value(directory, origin)
+    start = Value(None, origin, (Symbol("PWD"),))
+    if directory == UNKNOWN_DIRECTORY:
+        return start
+    step = Symbol(f"PWD/{directory}", False, start, lambda base: normpath(join(base, directory)))
+    return Value(None, origin, (step,))
 
 
 @dataclass(slots=True)
 class Shell:
-    """A shell process. A subshell works on a copy."""
+    """A shell process. A subshell works on a copy. `left` is the directory that `cd` came from."""
 
     variables: dict[str, Variable]
     positional: list[Value]
@@ -208,6 +225,7 @@ class Shell:
     switches: set[str] = field(default_factory=set)
     traps: dict[str, str] = field(default_factory=dict)
     directory: str = "/"
+    left: str | None = None
     status: Status = 0
     frames: list[Frame] = field(default_factory=list)
     pipe_status: list[Status] = field(default_factory=lambda: [0])
@@ -217,6 +235,7 @@ class Shell:
     command_string: bool = False
     inherited_names: frozenset[str] = frozenset()
     getopts_at: int = 1
+    subshell: bool = False
 
     def copy(self) -> Shell:
         """The state of a subshell."""
@@ -230,6 +249,7 @@ class Shell:
             set(self.switches),
             {},
             self.directory,
+            self.left,
             self.status,
             [Frame(one.name, one.source, one.line, dict(one.saved), one.function) for one in self.frames],
             list(self.pipe_status),
@@ -239,6 +259,7 @@ class Shell:
             self.command_string,
             self.inherited_names,
             self.getopts_at,
+            True,
         )
 
     def assign(self, name: str, value: Value) -> None:

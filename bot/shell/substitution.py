@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.shell import redirects
-from bot.shell.naming import shortened
+from bot.shell.naming import Naming, output_of_substitution
 from bot.shell.state import (
     Sink,
 )
@@ -25,7 +25,8 @@ def substitute(on: Interpreter, part: Substitution) -> Value:
     io = dict(on.io)
     io[1] = sink
     options = on.shell.options
-    naming, on.naming = on.naming, f"status of {part.text}"
+    naming, own = on.naming, Naming(f"status of {part.text}", part.body)
+    on.naming = own
     line = on.line
     condition_depth, on.condition_depth = on.condition_depth, 0
     guarded = on.guarded
@@ -51,7 +52,7 @@ def substitute(on: Interpreter, part: Substitution) -> Value:
     if len(value.parts) <= 2 and isinstance(value.parts[0], Symbol) and value.parts[0].output:
         rest = value.parts[1:]
         if not rest or (isinstance(rest[0], str) and not rest[0].strip("\n")):
-            return on.way.symbol(shortened(part.text), here)
+            return on.way.symbol(output_of_substitution(on, own, part.text, value.parts[0].name), here)
     parts = list(value.parts)
     if isinstance(parts[-1], str):
         parts[-1] = parts[-1].rstrip("\n")
@@ -64,7 +65,7 @@ def process_substitution(on: Interpreter, part: ProcessSubstitution) -> Value:
     """The path of a pipe that holds the output of the commands."""
     if part.output:
         # What reads there writes a log, as far as anybody has seen.
-        return Value("/dev/fd/63", on.here(part.line))
+        return Value(on.machine.new_pipe(Sink(keep=False)), on.here(part.line))
     sink = Sink(keep=True)
     io = dict(on.io)
     io[1] = sink

@@ -367,12 +367,14 @@ Test = UnaryTest | BinaryTest | NotTest | JoinedTest
 class Script:
     """A parsed text, in the units in which a shell reads and runs it: the commands that start on one line.
 
-    `failure` is set when the shell would stop with a syntax error; the units above it still run.
+    `failure` is set when the shell would stop with a syntax error; the units above it still run. `extended` are the
+    places of units with a `case` whose patterns are an error unless `shopt -s extglob` ran before.
     """
 
     units: tuple[Sequence, ...]
     failure: SyntaxFailure | None = None
     lines: tuple[str, ...] = field(default=())
+    extended: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

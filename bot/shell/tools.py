@@ -24,7 +24,11 @@ from bot.shell.values import Symbol, Value, concatenate
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 
+_NEVER_FAIL = frozenset({"tr", "cut", "head", "tail", "sort", "uniq", "wc", "rev", "tac", "paste"})
+"""Filters that succeed whatever they read."""
+
 _EDITORS = frozenset({"sed", "sort", "awk"})
+_ANSWERING = re.compile(r"(?:\S*/)?[ef]?grep\b")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*[io].*|--in-place.*|--output.*", re.DOTALL)
 _WILD = re.compile(r"/[^*?\[]*(?=[*?\[])")
 
@@ -43,10 +47,12 @@ def write(on: Interpreter, value: Value) -> None:
         stream.write(value)
 
 
-def unknown(on: Interpreter, node: Simple) -> Status:
-    """What is left when a tool cannot be computed: an unknown output, and a status that may be asked for."""
-    write(on, Value(None, on.here(node.line), (output_of(node.text),)))
-    return status_of(on, node) if on.condition_depth or on.naming else 0
+def unknown(on: Interpreter, node: Simple, arguments: list[Value] | None = None) -> Status:
+    """What is left when a tool cannot be computed: an unknown output and status."""
+    stream = on.io.get(1)
+    if isinstance(stream, Sink) and stream.keep:
+        stream.write(Value(None, on.here(node.line), (output_of(on, node, arguments),)))
+    return status_of(on, node, arguments, hopeful=not _ANSWERING.match(node.text))
 
 
 def standard_input(on: Interpreter) -> Value:
@@ -82,13 +88,14 @@ def _cat(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     options = [one for one in names if one.startswith("-") and one != "-"]
     if options:
         return unknown(on, node)
-    status = 0
+    status: Status = 0
     pieces: list[Value] = []
     for name in names or ["-"]:
         try:
             content = file_content(on, name)
         except Unknown:
             content = Value(None, on.here(node.line), (Symbol(f"<{on.path(name)}", True),))
+            status = status_of(on, node, arguments, hopeful=True)
         if content is None:
             status = 1
         else:
@@ -126,7 +133,8 @@ def _text_filter(
             else:
                 source = standard_input(on)
             if source.text is None:
-                return unknown(on, node)
+                status = unknown(on, node, arguments)
+                return 0 if name in _NEVER_FAIL and not files else status
             on.machine.spend(STEPS_OF_A_CHARACTER * len(source.text))
             text, status = compute(options, source.text, on.machine.spend)
         except Unknown:
@@ -294,7 +302,7 @@ def _uname(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
 
 
 def _which(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    from bot.shell.programs import program_exists
+    from bot.shell.programs import is_installed, program_exists
 
     status: Status = 0
     for one in arguments:
@@ -303,7 +311,7 @@ def _which(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
             continue
         known = program_exists(on, name)
         if known is None:
-            known = on.way.is_one_of(on.way.symbol(f"{name} is installed"), ("yes",))
+            known = is_installed(on, name)
         if known:
             path = on.way.symbol(f"path of {name}", on.here(node.line))
             write(on, concatenate([path, Value("\n", path.origin)]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from bot.shell.patterns import UnsupportedPattern, compiled, is_literal, is_simple, match_cost, unquote
 from bot.shell.quoting import single_quoted, unescaped
 
@@ -152,22 +150,15 @@ def _filled(replacement: str, match: str) -> str:
 
 
 def changed_case(text: str, operator: str, pattern: str, *, extended: bool) -> str:
-    """`${X^pattern}`, `${X^^pattern}`, `${X,pattern}`, `${X,,pattern}`."""
+    """`${X^pattern}`, `${X^^pattern}`, `${X,pattern}`, `${X,,pattern}`, of a text in ASCII."""
     change = str.upper if operator[0] == "^" else str.lower
     if not text:
         return text
     if not pattern:
-        return _ascii(change, text) if len(operator) == 2 else _ascii(change, text[0]) + text[1:]
+        return change(text) if len(operator) == 2 else change(text[0]) + text[1:]
     expression = compiled(pattern, extended=extended)
     limit = len(text) if len(operator) == 2 else 1
-    return "".join(_ascii(change, one) if expression.fullmatch(one) else one for one in text[:limit]) + text[limit:]
-
-
-def _ascii(change: Callable[[str], str], text: str) -> str:
-    """Changes the letters that every locale changes."""
-    if text.isascii():
-        return change(text)
-    return "".join(change(one) if one.isascii() else one for one in text)
+    return "".join(change(one) if expression.fullmatch(one) else one for one in text[:limit]) + text[limit:]
 
 
 def transformed(text: str, letter: str) -> str:

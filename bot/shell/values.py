@@ -42,19 +42,20 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guard:
-    """The line of a condition that decided, and what the variables in it were then."""
+    """The line of a condition that decided, what the variables in it were then, and the assumptions in these."""
 
     source: Source
     line: int
     held: tuple[tuple[str, str | None], ...] = ()
+    assumed: tuple[Reason, ...] = ()
 
     def reasons(self) -> tuple[Reason, ...]:
-        """The line, and what held there."""
+        """The line, what held there, and what that is assumed by."""
         first = self.source.reason(self.line)
         told = [f"{name} is not set" if text is None else f"{name}={text}" for name, text in self.held]
         if not told:
-            return (first,)
-        return (first, Reason("shell", first.path, first.line, ", ".join(told)))
+            return (first, *self.assumed)
+        return (first, Reason("shell", first.path, first.line, ", ".join(told)), *self.assumed)
 
 
 Origin = Reason | tuple[Source, int] | Guard
@@ -66,13 +67,15 @@ class Symbol:
     """A value that only the running container has.
 
     A symbol that is computed from another one (`${X,,}`) says how: once `base` is known, so is the symbol.
-    `output` marks what a program printed.
+    `output` marks what a program printed, `hopeful` the status of a program that is taken to succeed where
+    its failure would end the script.
     """
 
     name: str
     output: bool = False
     base: Value | None = None
     derive: Callable[[str], str] | None = None
+    hopeful: bool = False
 
 
 class Value:
@@ -170,4 +173,18 @@ def reasons(origin: tuple[Origin, ...]) -> tuple[Reason, ...]:
         else:
             found.setdefault(one[0].reason(one[1]))
     kept = tuple(found)
-    return kept if len(kept) <= MAX_REASONS else (kept[0], *kept[1 - MAX_REASONS :])
+    if len(kept) <= MAX_REASONS:
+        return kept
+    left_out = kept[1 : 1 - MAX_REASONS]
+    return (kept[0], *(one for one in left_out if one.kind == "assumption"), *kept[1 - MAX_REASONS :])
+
+
+def assumptions(origin: tuple[Origin, ...]) -> tuple[Reason, ...]:
+    """The assumptions among a value's origins, and behind the conditions that led to it."""
+    found: list[Reason] = []
+    for one in origin:
+        if isinstance(one, Guard):
+            found.extend(one.assumed)
+        elif isinstance(one, Reason) and one.kind == "assumption":
+            found.append(one)
+    return tuple(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.shell.grammar import Reader
 from bot.shell.syntax import Simple
-from bot.shell.values import Value
+from bot.shell.values import Symbol, Value, concatenate
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -27,39 +27,40 @@ class Wrapper:
     operands: int = 0
 
 
-def _options(text: str) -> frozenset[str]:
+def names(text: str) -> frozenset[str]:
+    """A set of names or options, written one after the other."""
     return frozenset(text.split())
 
 
 WRAPPERS = {
     "numactl": Wrapper(
-        _options(
+        names(
             "-i --interleave -m --membind -N --cpunodebind -C --physcpubind -p --preferred -w --weighted-interleave "
             "-L --length -o --offset -f --file -S --shm -I --shmid -P --preferred-many"
         )
     ),
     "nohup": Wrapper(),
     "setsid": Wrapper(),
-    "tini": Wrapper(_options("-p")),
-    "dumb-init": Wrapper(_options("-r --rewrite")),
+    "tini": Wrapper(names("-p")),
+    "dumb-init": Wrapper(names("-r --rewrite")),
     "catatonit": Wrapper(),
-    "stdbuf": Wrapper(_options("-i --input -o --output -e --error")),
-    "nice": Wrapper(_options("-n --adjustment")),
-    "ionice": Wrapper(_options("-c --class -n --classdata -p --pid")),
-    "chrt": Wrapper(_options("-T --sched-runtime -P --sched-period -D --sched-deadline"), operands=1),
+    "stdbuf": Wrapper(names("-i --input -o --output -e --error")),
+    "nice": Wrapper(names("-n --adjustment")),
+    "ionice": Wrapper(names("-c --class -n --classdata -p --pid")),
+    "chrt": Wrapper(names("-T --sched-runtime -P --sched-period -D --sched-deadline"), operands=1),
     "taskset": Wrapper(frozenset(), operands=1),
-    "timeout": Wrapper(_options("-k --kill-after -s --signal"), operands=1),
+    "timeout": Wrapper(names("-k --kill-after -s --signal"), operands=1),
     "gosu": Wrapper(frozenset(), operands=1),
     "su-exec": Wrapper(frozenset(), operands=1),
     "unbuffer": Wrapper(),
     "prlimit": Wrapper(),
-    "setpriv": Wrapper(_options("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set")),
-    "sudo": Wrapper(_options("-u --user -g --group")),
+    "setpriv": Wrapper(names("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set")),
+    "sudo": Wrapper(names("-u --user -g --group")),
     "ld.so": Wrapper(),
     "nsys": Wrapper(operands=1),
     "catchsegv": Wrapper(),
     "pasta": Wrapper(),
-    "opentelemetry-instrument": Wrapper(_options("--traces_exporter --metrics_exporter --service_name")),
+    "opentelemetry-instrument": Wrapper(names("--traces_exporter --metrics_exporter --service_name")),
     "ddtrace-run": Wrapper(),
     "jemalloc.sh": Wrapper(),
 }
@@ -101,7 +102,24 @@ def unwrap(
         if text in wrapper.valued:
             at += 1
     at += operands
-    return (argv[at:], env) if at < len(argv) else None
+    if at >= len(argv):
+        return None
+    return argv[at:], (_buffered(argv[1:at], env) if base == "stdbuf" else env)
+
+
+def _buffered(options: list[Value], env: Environment) -> Environment:
+    """What `stdbuf -oL` puts into the environment of its program."""
+    added = dict(env)
+    texts = iter(one.text or "" for one in options)
+    for text in texts:
+        found = re.fullmatch(r"(?:-([ioe])|--(input|output|error)=?)(.*)", text)
+        if found is not None:
+            mode = found[3] or next(texts, "")
+            added[f"_STDBUF_{(found[1] or found[2][0]).upper()}"] = Value(mode.upper() if mode == "l" else mode)
+    before = env.get("LD_PRELOAD")
+    library = Value(None, (), (Symbol("the library of stdbuf"),))
+    added["LD_PRELOAD"] = library if before is None or before.text == "" else concatenate([before, Value(":"), library])
+    return added
 
 
 _CLOSED = frozenset({"numactl", "nohup", "setsid", "stdbuf", "nice", "ionice", "chrt", "taskset", "timeout", "setpriv"})
@@ -148,8 +166,9 @@ def _env(on: Interpreter, argv: list[Value], env: Environment, node: Simple) -> 
             env.pop(text.removeprefix("--unset="), None)
         elif text.startswith("-u") and len(text) > 2:
             env.pop(text[2:], None)
-        elif text in ("-C", "--chdir"):
-            at += 1
+        elif text in ("-C", "--chdir") or text.startswith("--chdir="):
+            at += text in ("-C", "--chdir")
+            _change_directory(on, argv[at] if at < len(argv) else Value(""), node)
         elif text in ("-S", "--split-string") or text.startswith(("-S", "--split-string=")):
             split, taken = _split_string(on, argv, at, text, node)
             argv[at : at + taken] = split
@@ -174,6 +193,14 @@ def _env(on: Interpreter, argv: list[Value], env: Environment, node: Simple) -> 
             break
         at += 1
     return (argv[at:], env) if at < len(argv) else None
+
+
+def _change_directory(on: Interpreter, argument: Value, node: Simple) -> None:
+    """`env -C DIRECTORY`: whoever starts the program puts the shell's own directory back."""
+    text = on.way.resolve(argument).text
+    if text is None:
+        raise on.refusal(f"env -C to a directory that is not known: {argument.template()}", node.line)
+    on.shell.directory = on.path(text.removeprefix("--chdir="))
 
 
 def _put(env: Environment, argument: Value) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from bot.compose import Mount, Service
@@ -32,6 +32,7 @@ class MountedFiles:
     tree: Tree
     mounts: tuple[Mount, ...]
     absent: set[str] = field(default_factory=set)
+    _by_target: dict[str, Mount] = field(default_factory=dict, repr=False, compare=False)
 
     def read(self, path: str) -> SourceFile | None:
         """The repository's file behind a container path; None when the image, a volume or the host has it."""
@@ -62,9 +63,18 @@ class MountedFiles:
             return False
         return None
 
+    def targets(self) -> Iterable[str]:
+        """The container path of every mount."""
+        return (mount.target for mount in self.mounts)
+
     def _mount(self, path: str) -> Mount | None:
         """The mount that shows a path, if it shows the repository."""
-        best = max((m for m in self.mounts if _covers(m.target, path)), key=lambda m: len(m.target), default=None)
+        if not self._by_target:
+            self._by_target.update((mount.target.rstrip("/"), mount) for mount in reversed(self.mounts))
+        place, best = path.rstrip("/"), None
+        while best is None and (place in self._by_target or place):
+            best = self._by_target.get(place)
+            place = place.rpartition("/")[0]
         return best if best is not None and best.in_repository else None
 
     def _source(self, path: str) -> str | None:
@@ -76,11 +86,6 @@ class MountedFiles:
             return join(best.source, rest) if rest else best.source
         except OutsideTree:
             return None
-
-
-def _covers(target: str, path: str) -> bool:
-    target = target.rstrip("/")
-    return path == target or path.startswith(f"{target}/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +105,8 @@ def start(service: Service, image_entrypoint: ImageEntrypoint) -> Start:
 
     Setting `entrypoint` in a compose also clears the image's command; setting neither leaves both to the image.
     """
-    environment = {name: value for name, value in service.environment.items() if value is not None}
-    directory = str(service.config.get("working_dir") or "/")
     if service.entrypoint:
-        return Start(Process((*service.entrypoint, *(service.command or ())), environment, directory))
+        return Start(_process(service, (*service.entrypoint, *(service.command or ()))))
     image = service.image.text if service.image else ""
     command = service.command or ()
     cleared = service.entrypoint is not None
@@ -111,13 +114,19 @@ def start(service: Service, image_entrypoint: ImageEntrypoint) -> Start:
     if known is not None:
         because = (_assume(f"the image {image} starts `{' '.join(known)}` unless the compose sets an entrypoint"),)
         words = tuple(Word(text, because) for text in known)
-        return Start(Process((*words, *command), environment, directory), assumption=because[0])
+        return Start(_process(service, (*words, *command)), assumption=because[0])
     if cleared and command:
-        return Start(Process(command, environment, directory))
+        return Start(_process(service, command))
     if command and posixpath.basename(command[0].text) in _SHELLS_AND_INTERPRETERS:
         assumption = _assume(f"the ENTRYPOINT of {image or 'the image'} is assumed to run its command unchanged")
-        return Start(Process(command, environment, directory), assumption=assumption)
+        return Start(_process(service, command), assumption=assumption)
     return Start(None, f"what runs is decided by the ENTRYPOINT of {image or 'an image built from source'}")
+
+
+def _process(service: Service, argv: tuple[Word, ...]) -> Process:
+    environment = {name: value for name, value in service.environment.items() if value is not None}
+    directory = str(service.config.get("working_dir") or "")
+    return Process(argv, environment, directory, open=bool(service.absent_env_files))
 
 
 def _assume(text: str) -> Reason:

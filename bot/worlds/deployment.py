@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.compose import Documents, Project, load_project
 from bot.provenance import Word
-from bot.shell import Run, run
+from bot.shell import NOT_SET_BY, Run, run
 from bot.tree import Tree, UnreadableFile
 from bot.worlds.container import ImageEntrypoint, MountedFiles, start
 from bot.worlds.model import Realisation
@@ -46,11 +46,14 @@ class Deployment:
         environment = {**self.environment, **deviations}
         project = None if deviations else self.project
         if project is None:
-            project = load_project(self.documents, self.files, environment)
+            # What the files are without deviations is asked for once; of what they are with them, only the service.
+            project = load_project(self.documents, self.files, environment, only=self.service if deviations else None)
         service = project.services.get(self.service)
         if service is not None and not service.active:
             # Compose reads the environment files of active services only.
-            project = load_project(self.documents, self.files, environment, profiles=service.profiles)
+            project = load_project(
+                self.documents, self.files, environment, profiles=service.profiles, only=self.service
+            )
             service = project.services.get(self.service)
         if service is None:
             return Realisation(environment, project, None, None, None, deviations)
@@ -64,6 +67,16 @@ class Deployment:
         files = MountedFiles(self.tree, service.mounts)
         followed = None if process is None else run(process, files, symbols=self.symbols)
         return Realisation(environment, project, service, started, followed, deviations, frozenset(files.absent))
+
+    def without_assumptions(self, realisation: Realisation) -> Run | None:
+        """What is followed when a sourced script may set what it is assumed not to; None when nothing is assumed so."""
+        service, started = realisation.service, realisation.start
+        outcomes = realisation.run.outcomes if realisation.run is not None else ()
+        assumed = any(NOT_SET_BY in note.reason for outcome in outcomes for note in outcome.notes)
+        if not assumed or service is None or started is None or started.process is None:
+            return None
+        process = replace(started.process, doubting=True)
+        return run(process, MountedFiles(self.tree, service.mounts), symbols=self.symbols)
 
     def interpret(self, realisation: Realisation, argv: tuple[Word, ...]) -> Run | None:
         """What another command line would start in the container of a realisation."""

@@ -21,7 +21,8 @@ class Seam:
     `scope` is "host" for a variable that Compose interpolates and "container" for one that the entrypoint reads.
     `forwarded` is False for a container seam that no host value can reach: a dead seam. `default` is the text that
     stands in for an unset variable, None when there is none. `values` are the candidates that the code or its
-    comments name. `open` marks a free-form seam: any text may be put in, so no list of values is complete.
+    comments name. `open` marks a free-form seam: any text may be put in, so no list of values is complete. `host` is
+    the variable that a person sets on the host for it.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Seam:
     values: tuple[str, ...]
     position: Position
     open: bool = False
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from bot.compose import Service, VariableRead
 from bot.provenance import Position
@@ -44,6 +44,7 @@ class Survey:
     """All that the text of one service says about its seams, seen from the default world.
 
     `needs` are host variables that its command asks for, without a default and not set: nobody means to start it so.
+    `untried` are deviations beyond those that are looked at, `MAX_DEVIATIONS`: their seams are open.
     """
 
     seams: tuple[Seam, ...]
@@ -52,6 +53,13 @@ class Survey:
     early: tuple[EarlyInterpolation, ...]
     offers: tuple[Offer, ...]
     needs: tuple[str, ...] = ()
+    untried: tuple[Deviation, ...] = ()
+
+    def without(self, untried: tuple[Deviation, ...]) -> Survey:
+        """The survey when more deviations were not tried: no list of values is complete for their seams."""
+        names = {deviation.name for deviation in untried}
+        seams = tuple(replace(seam, open=True) if seam.host in names else seam for seam in self.seams)
+        return replace(self, seams=seams, untried=(*self.untried, *untried))
 
 
 def toggles(deployment: Deployment, default: Realisation) -> frozenset[str]:
@@ -103,9 +111,11 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
     finder.from_command(read for read in host.values() if read.name not in {r.name for r in inside})
     finder.from_comments()
     finder.from_launchers(deployment.launched)
-    deviations = tuple(finder.found.values())[:MAX_DEVIATIONS]
-    seams = _seams(host, carriers, run, dead, deviations)
-    return Survey(seams, deviations, dead, early, offered, _needs(service, default.environment, early))
+    found = tuple(finder.found.values())
+    deviations, beyond = found[:MAX_DEVIATIONS], found[MAX_DEVIATIONS:]
+    seams = (*_seams(host, carriers, run, dead, deviations), *_in_env_files(service, carriers, run))
+    seen = Survey(seams, deviations, dead, early, offered, _needs(service, default.environment, early))
+    return seen.without(beyond) if beyond else seen
 
 
 def _of_the_engine(reads: Iterable[VariableRead]) -> tuple[VariableRead, ...]:
@@ -116,14 +126,20 @@ def _of_the_engine(reads: Iterable[VariableRead]) -> tuple[VariableRead, ...]:
 def _carriers(service: Service) -> dict[str, str]:
     """For each variable of the container that a host variable reaches: that host variable.
 
-    A bare `- NAME` passes NAME on. `NAME=${HOST:-d}` passes HOST on; in nested defaults the outermost wins.
+    A bare `- NAME` passes NAME on. `NAME=${HOST:-d}` passes HOST on, in an environment file too; in nested defaults the
+    outermost wins.
     """
     carriers = {name: name for name, value in service.environment.items() if value is None}
     for read in reversed(service.reads):
         field, _, name = read.field.partition(".")
-        if field == "environment" and name:
+        if (field == "environment" and name) or _is_in_env_file(service, read):
             carriers[name] = read.name
     return carriers
+
+
+def _is_in_env_file(service: Service, read: VariableRead) -> bool:
+    """Whether a variable is read by a value of an environment file, not by the path of one."""
+    return read.position.path in service.env_files
 
 
 def _dead(deployment: Deployment, default: Realisation, run: Run, offered: tuple[Offer, ...]) -> tuple[Read, ...]:
@@ -134,7 +150,7 @@ def _dead(deployment: Deployment, default: Realisation, run: Run, offered: tuple
     service = default.service
     if service is None or any(not deployment.has(path) for path in service.env_files):
         return ()
-    known = {*service.environment, *SET_BY_THE_CONTAINER}
+    known = {*service.environment, *_carriers(service), *SET_BY_THE_CONTAINER}
     own = run.writes - {offer.name for offer in offered}
     foreign = _sources_foreign_scripts(deployment, default)
     first: dict[str, Read] = {}
@@ -179,16 +195,39 @@ def _seams(
             forwarded = read.name not in dead_names
             candidates = tuple(values.get(carriers.get(read.name, read.name), ())) if forwarded else ()
             free = read.operator in ("", "-", ":-") and not read.argument and read.name not in tested
-            seam = Seam(
-                read.name, "container", forwarded, _default(read), candidates, read.position, free and not candidates
+            setter = carriers.get(read.name, read.name)
+            still_open = free and not candidates
+            found.setdefault(
+                read.name,
+                Seam(read.name, "container", forwarded, _default(read), candidates, read.position, still_open, setter),
             )
-            found.setdefault(read.name, seam)
     for name, asked in host.items():
         if name not in found:
             candidates = tuple(values.get(name, ()))
             free = asked.field.split(".")[0] in ("command", "entrypoint") and not asked.argument and not candidates
-            found[name] = Seam(name, "host", True, _default(asked), candidates, asked.position, free)
+            found[name] = Seam(name, "host", True, _default(asked), candidates, asked.position, free, name)
     return tuple(sorted(found.values(), key=lambda seam: (seam.position.path, seam.position.line, seam.name)))
+
+
+def _in_env_files(service: Service, carriers: Mapping[str, str], run: Run) -> Iterator[Seam]:
+    """Variables that an environment file states and the script reads: whoever edits that file changes what runs.
+
+    Nothing on the host reaches them, so no world of theirs is tried.
+    """
+    stated: dict[str, Position] = {}
+    for name, value in service.environment.items():
+        place = value.because[0] if value is not None and value.because else None
+        if place is not None and place.path in service.env_files and name not in carriers:
+            stated[name] = Position(place.path, place.line or 1)
+    read = {one.name for one in run.reads if one.inherited}
+    finder = Candidates({}, {name: name for name in stated}, ())
+    if stated:
+        finder.from_script(run, {name: name for name in stated})
+    for name in (name for name in stated if name in read):
+        value = service.environment[name]
+        default = value.text if value is not None else None
+        values = tuple(found for setter, found in finder.found if setter == name and found != default)
+        yield Seam(name, "container", True, default, values, stated[name], not values, name)
 
 
 def _needs(service: Service, environment: Mapping[str, str], early: tuple[EarlyInterpolation, ...]) -> tuple[str, ...]:

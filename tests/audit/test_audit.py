@@ -414,3 +414,11 @@ def test_every_rule_can_be_asked_alone() -> None:
     everything = {finding.identity for finding in audit(repository, RULES).findings}
     alone = {finding.identity for rule in RULES.ids for finding in audit(repository, RULES.only([rule])).findings}
     assert alone == everything
+
+
+def test_a_service_of_an_included_file_is_found_once_and_where_it_is_declared() -> None:
+    files = {"all.yml": "include: [sub/part.yml]\n", "sub/part.yml": _engine("command: [--model, m, --nonsense]")}
+    report = _audit(files)
+    assert [unit.unit.path for unit in report.units] == ["all.yml", "sub/part.yml"]
+    assert [(found.rule, found.path) for found in report.findings] == [("unknown-flag", "sub/part.yml")]
+    assert report.resolves("sub/part.yml", "engine")

@@ -103,3 +103,19 @@ def test_an_override_runs_with_the_default_name_beside_it(names: list[str], unit
 def test_units_come_in_order_of_their_paths() -> None:
     names = ["z.yml", "a/z.yml", "a.yml", "b/a.yml"]
     assert [unit[0] for unit in _found(dict.fromkeys(names, COMPOSE))[0]] == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("include: [part.yaml]\n", True),
+        ("include:\n  - path: part.yaml\n", True),
+        ("include:\n  - path: [other.yaml, part.yaml]\n", True),
+        ("include: [none.yaml]\n", False),
+        ("include: [other.yaml]\n", False),
+        ("include: part.yaml\n", False),
+    ],
+)
+def test_a_file_that_only_includes_others_is_a_compose(text: str, found: bool) -> None:
+    units, _ = _found({"deploy/all.yml": text, "deploy/part.yaml": COMPOSE, "deploy/other.yaml": OTHER})
+    assert (("deploy/all.yml",) in units) is found

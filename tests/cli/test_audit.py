@@ -154,5 +154,5 @@ def test_an_annotation_escapes_what_would_end_it(level: str, command: str) -> No
     )
     assert annotation(finding) == (
         f"::{command} file=a%2Cb%3Ac%25d%0A.yml,line=3,title=a-rule (active)"
-        "::100%25%0D%0A::error::injected, with: marks"
+        "::s: 100%25%0D%0A::error::injected, with: marks"
     )

@@ -68,7 +68,7 @@ def test_text_for_people(run: Run, compose: Path) -> None:
     for words in (
         "compose.yml: engine",
         "by default",
-        "EAGER=1 docker compose up",
+        "EAGER=1 docker compose -f compose.yml up engine",
         "vllm/vllm-openai:v0.25.1",
         "vllm serve m --tensor-parallel-size 2",
         "tensor_parallel_size",

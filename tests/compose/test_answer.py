@@ -130,6 +130,15 @@ def test_environment_file_gives_the_line_in_that_file() -> None:
     assert "a/x.env" in _load(files).files
 
 
+def test_environment_file_that_is_not_there_is_an_error_and_taken_as_empty() -> None:
+    text = "services:\n  s:\n    image: i\n    env_file: [x.env, .env.local]\n    environment: {A: 1}\n"
+    project = _load({"a/compose.yml": text, "a/x.env": "B=2\n"})
+    assert [(error.kind, error.line, error.service) for error in project.errors] == [("not-found", 4, "s")]
+    service = project.services["s"]
+    assert {name: str(word) for name, word in service.environment.items()} == {"A": "1", "B": "2"}
+    assert {path: place.line for path, place in service.absent_env_files.items()} == {"a/.env.local": 4}
+
+
 def test_number_in_an_environment_is_text_with_a_reason() -> None:
     word = _service("services:\n  s:\n    image: i\n    environment:\n      PORT: 8000\n").environment["PORT"]
     assert word is not None
@@ -245,3 +254,25 @@ def test_bare_build_argument_takes_the_host_s_value(args: str) -> None:
     text = f"services:\n  s:\n    build: {{context: ., args: {args}}}\n"
     assert _service(text, {"A": "host"}).config["build"]["args"] == {"A": "host", "B": "1"}
     assert _service(text).config["build"]["args"] == {"B": "1"}
+
+
+def test_a_value_that_env_states_gives_the_line_in_it() -> None:
+    text = 'services:\n  s:\n    image: i\n    command: ["${A:-b}", "${C:-d}"]\n    environment: [A]\n'
+    service = _service({"compose.yml": text, ".env": "# c\nexport A=1\n"})
+    assert service.command is not None
+    assert [(reason.path, reason.line) for reason in service.command[0].because][2:] == [(".env", 2)]
+    assert all(reason.path == "compose.yml" for reason in service.command[1].because)
+    passed = service.environment["A"]
+    assert passed is not None
+    assert [(reason.path, reason.line) for reason in passed.because] == [("compose.yml", 5), (".env", 2)]
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [("A=${B:-c}", ("B", ":-", "c")), ("A=$B", ("B", "", "")), ("A", ("A", "bare", "")), ("A='$B'", None)],
+)
+def test_variables_of_an_environment_file_are_reads(line: str, read: tuple[str, str, str] | None) -> None:
+    files = {"compose.yml": "services:\n  s: {image: i, env_file: x.env}\n", "x.env": f"Z=1\n{line}\n"}
+    found = [(one.name, one.operator, one.argument) for one in _service(files).reads]
+    assert found == ([read] if read else [])
+    assert all(str(one.position) == "x.env:2" and one.field == "env_file.A" for one in _service(files).reads)

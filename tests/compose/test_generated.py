@@ -38,3 +38,26 @@ def test_projects_resolve_as_in_docker_compose_at_length(seed: int) -> None:
     for _ in range(50):
         for files in (generator.extending_project(), generator.including_project()):
             assert difference(files, ["-f", "compose.yml"], ENVIRONMENT) is None
+
+
+_BASE = "services:\n  s: {image: i, command: [p], environment: {A: 1}}\n"
+_ANCHORS = {
+    "reset": "x-a: &a {command: !reset []}\nservices:\n  s: {<<: *a, image: j}\n",
+    "reset in a list": "x-a: &a {command: !reset []}\nservices:\n  s: {<<: [*a], image: j}\n",
+    "reset where it is merged": "services:\n  s: {<<: {command: !reset []}, image: j}\n",
+    "reset below": "x-a: &a {environment: {A: !reset null}}\nservices:\n  s: {<<: *a, image: j}\n",
+    "reset of an entry": "x-a: &a {A: !reset null}\nservices:\n  s: {environment: {<<: *a}, image: j}\n",
+    "alias of a reset value": "x-a: &a !reset []\nservices:\n  s: {command: *a, image: j}\n",
+    "override": "x-a: &a {environment: !override {B: 2}}\nservices:\n  s: {<<: *a, image: j}\n",
+    "override in a list": "x-a: &a {environment: !override {B: 2}}\nservices:\n  s: {<<: [*a], image: j}\n",
+    "alias of an override": "x-a: &a !override {B: 2}\nservices:\n  s: {environment: *a, image: j}\n",
+    "text behind a tag": "services:\n  s: {image: j, command: !override null, environment: {C: !override 010}}\n",
+}
+
+
+@pytest.mark.parametrize("text", _ANCHORS.values(), ids=_ANCHORS)
+def test_reset_and_override_behind_anchors(text: str) -> None:
+    files = {"compose.yml": _BASE, "over.yml": text}
+    assert difference(files, ["-f", "compose.yml", "-f", "over.yml"]) is None
+    extending = text.replace("image: j", "image: j, extends: {file: base.yml, service: s}")
+    assert difference({"compose.yml": extending, "base.yml": _BASE}, ["-f", "compose.yml"]) is None

@@ -34,7 +34,7 @@ _REFUSED = {
     "a huge number": (f'{_S}    cpus: "{"9" * 100_000}"\n', "interpolation"),
     "a huge duration": (f'{_S}    stop_grace_period: "{"9" * 100_000}s"\n', "invalid"),
     "a long row of extensions": (
-        "services:\n  s0: {image: i}\n" + "".join(f"  s{n + 1}: {{extends: s{n}}}\n" for n in range(1_000)),
+        "services:\n  s0: {image: i}\n" + "".join(f"  s{n + 1}: {{extends: s{n}}}\n" for n in range(900)),
         "cycle",
     ),
 }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.cli.resolve import _Opened
+from bot.shell.interpreter import SUCCEEDS
 from tests.deployments.deployment import arguments
 
 Json = Mapping[str, Any]
@@ -43,7 +44,10 @@ def is_open(world: Json) -> bool:
 
 
 def _wrong(expect: Json, worlds: Sequence[Json]) -> Iterator[str]:
+    hopes = any(SUCCEEDS in note["reason"] for world in worlds for note in world["unresolved"])
     for machine in ("plain", "two-gpus", "nothing-answers"):
+        if hopes and machine == "nothing-answers":
+            continue
         real = expect.get(machine, expect["plain"])
         fitting = [world for world in worlds if _agrees(world, real)]
         if not fitting:
@@ -53,11 +57,20 @@ def _wrong(expect: Json, worlds: Sequence[Json]) -> Iterator[str]:
         elif (
             is_resolved(worlds)
             and worlds[0]["argv"] == real["argv"] is not None
-            and worlds[0]["exec_env"] != real["exec_env"]
+            and not _fits(worlds[0]["exec_env"], real["exec_env"])
         ):
             yield f"{machine}: with {real['exec_env']}, not {worlds[0]['exec_env']}"
     if is_resolved(worlds):
         yield from _wrong_steps(expect.get("stops", ()), worlds[0]["steps"])
+
+
+def _fits(told: Mapping[str, str], real: Mapping[str, str]) -> bool:
+    """Whether an environment is the real one, but for values that are admittedly not known.
+
+    The search path is left out, as in the record: that of the container is not the image's.
+    """
+    shown = {name: value for name, value in told.items() if name != "PATH"}
+    return shown.keys() == real.keys() and all("${" in value or value == real[name] for name, value in shown.items())
 
 
 def _agrees(world: Json, real: Json) -> bool:

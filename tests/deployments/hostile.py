@@ -28,6 +28,11 @@ def _yaml(text: str) -> dict[str, str]:
     return {"docker-compose.yml": text}
 
 
+def _compose_of(commands: Mapping[str, list[str]]) -> dict[str, str]:
+    services = {name: {"image": "vllm/vllm-openai:v0.25.1", "command": command} for name, command in commands.items()}
+    return {"docker-compose.yml": json.dumps({"services": services})}
+
+
 END = "\nexec vllm serve m\n"
 _DOUBLING = "a=x;" + "a=$a$a;" * 40
 _ANCHORS = "x-0: &a0 [lol, lol]\n" + "".join(f"x-{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10))
@@ -204,6 +209,37 @@ HOSTILE: Mapping[str, dict[str, str]] = {
         "source /h/passwd; exec vllm serve $(cat /h/hostname)", volumes=["/etc:/h", "../../../etc:/i"]
     ),
     "command-string-2mb": _yaml(_HEAD + "    command: " + "--a b " * 300_000 + "\n"),
+    "command-string-variables": _yaml(_HEAD + "    command: >-\n" + "      a ${X:-b}\n" * 40_000),
+    "defaults-nested-2mb": _yaml(_HEAD + "    command: '" + "${a:-${b:-" * 100_000 + "x" + "}}" * 100_000 + "'\n"),
+    "defaults-nested-often": _yaml(
+        _HEAD + "    environment:\n" + "".join(f"      A{n}: '{'${a:-' * 39}x{'}' * 39}'\n" for n in range(7000))
+    ),
+    "extends-fan": _yaml(
+        "services:\n  base: {image: x, environment: {"
+        + ", ".join(f"K{n}: v" for n in range(2000))
+        + "}}\n"
+        + "".join(f"  s{n}: {{extends: base}}\n" for n in range(900))
+    ),
+    "extends-files": {
+        **_yaml("services:\n  vllm: {extends: {file: f0.yml, service: s}}\n"),
+        **{f"f{n}.yml": f"services:\n  s: {{extends: {{file: f{n + 1}.yml, service: s}}}}\n" for n in range(1000)},
+    },
+    "env-files-unclosed": {**_compose(command=["m"], env_file="e"), "e": "A=" + "${A:-" * 300_000},
+    "env-files-of-many-services": {
+        **_yaml("services:\n" + "".join(f"  s{n}: {{image: vllm/vllm-openai, env_file: e}}\n" for n in range(300))),
+        "e": "".join(f"A{n}=x\n" for n in range(10_000)),
+    },
+    "services-with-scripts": _yaml(
+        "services:\n"
+        + "".join(
+            f"  s{n}: {{image: vllm/vllm-openai:v0.25.1, environment: [A], entrypoint: "
+            f"[bash, -c, 'if [ \"$$A\" = 1 ]; then x=--f{n}; fi; exec vllm serve m $$x']}}\n"
+            for n in range(700)
+        )
+    ),
+    "services-with-seams": _compose_of(
+        {f"s{n}": ["--model", "m", *(f"${{V{n}_{i}:---enable-x{i}}}" for i in range(60))] for n in range(20)}
+    ),
     "command-string-quotes": _yaml(_HEAD + "    command: >-\n      " + "'a\"" * 100_000 + "\n"),
     "list-200k": _yaml(_HEAD + "    command: [" + "a," * 200_000 + "]\n"),
 }
@@ -216,16 +252,8 @@ WITHOUT_ANSWER = frozenset(
         "seq-endless cat-zero read-endless read-urandom while-true while-grows until-false for-c-endless for-c-long "
         "nested-loops arithmetic-wide regex-bomb-nested extglob-bomb sed-loop awk-endless source-self source-cycle "
         "exec-self exec-self-counting alternating-scripts quote-growth anchors anchor-cycle extends-cycle "
-        "include-cycle defaults-unclosed-compose outside outside-env-file yaml-deep-flow"
+        "defaults-nested-2mb defaults-nested-often extends-files env-files-unclosed "
+        "include-cycle defaults-unclosed-compose command-string-2mb outside outside-env-file yaml-deep-flow"
     )
 )
 """Those that never come to the server, or only at a price that nobody pays: the answer says so, and where."""
-
-
-TOO_MUCH: Mapping[str, str] = {
-    "arithmetic-wide": "too much work in arithmetic is told as the script's own failure",
-    "include-cycle": "a service starts although the file is refused",
-    "dotenv-many": "an environment file of a megabyte",
-    "command-string-2mb": "a command line of a megabyte",
-}
-"""Those that still take more than they may, or are answered wrongly, and why."""

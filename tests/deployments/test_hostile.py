@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.deployments.hostile import HOSTILE, TOO_MUCH, WITHOUT_ANSWER
+from tests.deployments.hostile import HOSTILE, WITHOUT_ANSWER
 
 _SECONDS = 4
 """Of the processor, start-up and a busy machine included; an answer is due within two."""
@@ -58,19 +58,12 @@ def _check(name: str, folder: Path) -> None:
     assert _is_placed(answer["errors"]) or all(_is_placed(world["unresolved"]) for world in worlds)
 
 
-def _cases(names: Iterable[str]) -> list[Any]:
-    return [
-        pytest.param(one, marks=[pytest.mark.xfail(reason=TOO_MUCH[one], strict=True)] if one in TOO_MUCH else [])
-        for one in names
-    ]
-
-
-@pytest.mark.parametrize("name", _cases(one for one in list(HOSTILE)[::8] if one not in TOO_MUCH))
+@pytest.mark.parametrize("name", list(HOSTILE)[::8])
 def test_a_sample_ends(name: str, tmp_path: Path) -> None:
     _check(name, tmp_path)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", _cases(HOSTILE))
+@pytest.mark.parametrize("name", HOSTILE)
 def test_everything_ends(name: str, tmp_path: Path) -> None:
     _check(name, tmp_path)

@@ -110,7 +110,7 @@ def test_an_undecided_finding_says_what_is_missing() -> None:
 def test_a_finding_in_one_fork_names_the_symbol() -> None:
     found = finding(situation(OFF, symbols={"_NVLINK": "1"}), situation(PAIR, symbols={"_NVLINK": "not 1"}))
     assert found is not None
-    assert found.missing == ("_NVLINK: true when it is not 1",)
+    assert found.missing == ("what _NVLINK is: this is so when it is not 1",)
 
 
 def test_a_mitigation_that_cannot_be_decided_is_named_and_clears_nothing() -> None:

@@ -151,3 +151,33 @@ def test_remedies_lead_to_arms_that_were_clean() -> None:
     assert "--enforce-eager" in remedies("B")[PIECEWISE], "the default mode is arm A"
     assert "drafter out" in remedies("A")[PAIR], "prefix caching off is arm H"
     assert "--no-enable-prefix-caching" in remedies("F")[PAIR]
+
+
+REMEDIES: dict[str, dict[str, Any]] = {
+    "--no-enable-prefix-caching": {"prefix_caching": False},
+    "Take the drafter out": {"spec_decode.method": None, "spec_decode.num_speculative_tokens": 0},
+    "Pass `--enforce-eager`": {"enforce_eager": True, "cudagraph_mode": "NONE"},
+    '{"cudagraph_mode":"PIECEWISE"}': {"cudagraph_mode": "PIECEWISE"},
+    "FULL_AND_PIECEWISE": {"cudagraph_mode": "FULL_AND_PIECEWISE"},
+}
+"""What each remedy means for the properties, by words of it."""
+
+
+def _standing(request: dict[str, Any]) -> set[str]:
+    return {found["rule"] for found in answer(request)["findings"] if found["status"] != "mitigated"}
+
+
+@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize("gpu", [120, 86, None], ids=["sm_120", "sm_86", "no GPU known"])
+@pytest.mark.parametrize("kv", ["nvfp4", "fp8"])
+def test_a_remedy_ends_its_hazard_and_brings_no_other(name: str, gpu: int | None, kv: str) -> None:
+    request = {**ARMS[name], "sm": gpu}
+    request["properties"] = {**request["properties"], "kv_cache_dtype": kv}
+    before = _standing(request)
+    for found in answer(request)["findings"]:
+        meant = [effect for words, effect in REMEDIES.items() if words in found["remedy"].partition(":")[0]]
+        meant = meant or [effect for words, effect in REMEDIES.items() if words in found["remedy"]]
+        if found["remedy"]:
+            after = _standing({**request, "properties": {**request["properties"], **meant[0]}})
+            assert found["rule"] not in after
+            assert after <= before

@@ -10,7 +10,7 @@ import pytest
 from bot.engine import Engine, Pin, Property
 from bot.provenance import Position
 from bot.resolution import EngineWorld
-from bot.resolution.search import MAX_PAIRS, explore
+from bot.resolution.search import MAX_PAIRS, MAX_WORLDS, explore
 from bot.worlds.model import Deviation, Realisation
 
 NOWHERE = Position("compose.yml", 1)
@@ -43,7 +43,7 @@ class _Service:
         return self.world(chosen)
 
     def explore(self, deviations: list[Deviation], *interplay: set[str]) -> list[dict[str, str]]:
-        worlds = explore(self.world({}), deviations, [frozenset(one) for one in interplay], self.realise)
+        worlds = explore(self.world({}), deviations, [frozenset(one) for one in interplay], self.realise).worlds
         assert [dict(world.realisation.deviations) for world in worlds] == self.asked
         return self.asked
 
@@ -93,3 +93,13 @@ def test_the_number_of_pairs_is_bounded() -> None:
 
 def test_nothing_to_deviate_is_no_world() -> None:
     assert _Service({}).explore([], {"p", "q"}) == []
+
+
+def test_what_is_not_tried_is_told() -> None:
+    service = _Service({(f"S{n}", "1"): {f"property-{n}": "1"} for n in range(20)})
+    deviations = [_deviation(f"S{n}") for n in range(20)]
+    interplay = [frozenset(f"property-{n}" for n in range(20))]
+    found = explore(service.world({}), deviations, interplay, service.realise)
+    assert (found.untried, found.untried_pairs) == ((), 20 * 19 // 2 - MAX_PAIRS)
+    shared = explore(service.world({}), deviations, interplay, service.realise, services=MAX_WORLDS // 10)
+    assert (len(shared.worlds), len(shared.untried)) == (10, 10)

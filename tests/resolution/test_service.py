@@ -250,3 +250,104 @@ def test_a_way_that_cannot_be_followed_is_a_world_of_its_own() -> None:
         ("vllm", True, False),
         (None, False, True),
     ]
+
+
+# Assumptions ---------------------------------------------------------------------------------------------------------
+
+BEHIND = """
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    environment: {{KV: fp8, SPEC: "on"}}
+    entrypoint:
+      - bash
+      - -c
+      - |
+        {source}
+        ARGS=()
+        [ "$$SPEC" = on ] && ARGS+=(--no-enable-prefix-caching)
+        exec vllm serve m --kv-cache-dtype "$$KV" --tensor-parallel-size 2 "$${{ARGS[@]}}" {toggle}
+"""
+
+
+def _certainties(source: str, toggle: str = "") -> dict[str, str]:
+    (world,) = resolved(BEHIND.format(source=source, toggle=toggle)).worlds
+    assert world.engine is not None
+    for found in world.engine.properties.values():
+        rests = any(reason.kind == "assumption" for reason in found.because)
+        assert found.certainty != "certain" or not rests
+    names = ("kv_cache_dtype", "prefix_caching", "tensor_parallel_size", "enforce_eager")
+    return {name: world.engine.properties[name].certainty for name in names}
+
+
+def test_what_an_unknown_script_could_have_changed_is_assumed() -> None:
+    assert set(_certainties(":").values()) == {"certain"}
+    assert _certainties("source /opt/detect.sh") == {
+        "kv_cache_dtype": "assumed",
+        "prefix_caching": "assumed",
+        "tensor_parallel_size": "certain",
+        "enforce_eager": "certain",
+    }
+
+
+def test_what_depends_on_a_variable_taken_to_be_unset_is_assumed() -> None:
+    found = _certainties("source /opt/detect.sh", "$${EAGER:+--enforce-eager}")
+    assert (found["enforce_eager"], found["tensor_parallel_size"]) == ("assumed", "certain")
+    (world,) = resolved(BEHIND.format(source=". /opt/detect.sh", toggle="$${EAGER:+--enforce-eager}")).worlds
+    assert world.engine is not None
+    told = [reason.text for reason in world.engine.properties["enforce_eager"].because if reason.kind == "assumption"]
+    assert told == ["EAGER is assumed not to be set by /opt/detect.sh"]
+
+
+# Environment files that are not committed -----------------------------------------------------------------------------
+
+UNCOMMITTED = """
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    env_file: .env.local
+    environment: {EAGER: "1"}
+    entrypoint:
+      - bash
+      - -c
+      - |
+        [ "$$EAGER" = 1 ] && set -- --enforce-eager
+        exec vllm serve m "$$@"
+"""
+
+
+def test_what_an_environment_file_that_is_not_there_could_set_is_not_known() -> None:
+    service = resolved(UNCOMMITTED)
+    (world,) = service.worlds
+    assert world.engine is not None
+    found = {name: (value.value, value.certainty) for name, value in world.engine.properties.items()}
+    assert found["enforce_eager"] == (True, "certain")
+    assert found["tensor_parallel_size"] == (1, "assumed")
+    assert any(".env.local" in item.reason and item.position and item.position.line == 5 for item in world.unresolved)
+    assert service.survey.dead == ()
+
+
+def test_a_branch_on_a_variable_of_such_a_file_takes_both_ways() -> None:
+    script = 'if [ "$$FAST" = 1 ]; then set -- --enable-prefix-caching; fi; exec vllm serve m "$$@"'
+    worlds = resolved(engine(f"entrypoint: [bash, -c, '{script}']", "env_file: .env.local")).worlds
+    assert {world.outcome.assumed["FAST"] for world in worlds if world.outcome} == {"1", "not 1"}
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [("$${LENGTH:-8192}", (8192, "assumed")), ('"$$LENGTH"', (None, "unknown")), ("9", (9, "certain"))],
+)
+def test_a_default_speaks_for_a_variable_that_such_a_file_may_set(word: str, found: tuple[object, str]) -> None:
+    (world,) = resolved(UNCOMMITTED.replace('m "$$@"', f"m --max-model-len {word}")).worlds
+    assert world.engine is not None
+    length = world.engine.properties["max_model_len"]
+    assert (length.value, length.certainty) == found
+
+
+def test_a_scripts_own_variable_is_assumed_not_to_come_from_such_a_file() -> None:
+    script = '[ -n "$$a" ] || a=--enforce-eager; exec vllm serve m $$a'
+    (world,) = resolved(engine(f"entrypoint: [bash, -c, '{script}']", "env_file: .env.local")).worlds
+    assert world.engine is not None
+    found = world.engine.properties["enforce_eager"]
+    assert (found.value, found.certainty) == (True, "assumed")
+    assert any("a is assumed not to be set" in item.reason for item in world.unresolved)

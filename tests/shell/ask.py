@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pytest
 
@@ -22,6 +22,9 @@ class Mounts:
     def read(self, path: str) -> SourceFile | None:
         text = self.files.get(path)
         return None if text is None else SourceFile("repo" + path, text)
+
+    def targets(self) -> Iterable[str]:
+        return self.files
 
     def exists(self, path: str) -> bool | None:
         if path in self.files or any(name.startswith(path + "/") for name in self.files):

@@ -307,3 +307,74 @@ def test_sh_is_dash() -> None:
         ["vllm", "serve", "a\tb", "{1,2}"]
     ]
     assert entrypoint("a=(1 2)\nexec vllm serve", shell="/bin/sh").unresolved
+
+
+def test_a_step_tells_the_file_that_it_reads() -> None:
+    script = 'patch -p1 < /etc/x/a.patch || exit 1; D=/etc/x; patch < "$D/b.patch"; exec vllm serve m'
+    (outcome,) = entrypoint(script, files={"/etc/x/a.patch": "--- a\n"}).outcomes
+    assert [step.standard_input for step in outcome.steps] == ["/etc/x/a.patch", "/etc/x/b.patch"]
+
+
+@pytest.mark.parametrize(
+    ("script", "ways"),
+    [
+        ("nvidia-smi -L && A=1; nvidia-smi -L && B=1", {("1", "1"), ("", "")}),
+        ("curl -f x && A=1; curl -f x && B=1", {("1", "1"), ("1", ""), ("", "1"), ("", "")}),
+        ("[ -f /m ] && A=1; [ -f /m ] && B=1", {("1", "1"), ("", "")}),
+        ("[ -f /m ] && A=1; sleep 1; [ -f /m ] && B=1", {("1", "1"), ("1", ""), ("", "1"), ("", "")}),
+        ("f() { grep -q $1 /m; }; f a && A=1; f b && B=1", {("1", "1"), ("1", ""), ("", "1"), ("", "")}),
+        ("curl x; [ $? = 0 ] && A=1", {("1", ""), ("", "")}),
+        ("X=$(curl x) || A=1", {("1", ""), ("", "")}),
+        ("set -e; X=$(curl x); A=1", {("1", "")}),
+        ("pip install x; [ $? = 0 ] && A=1", {("1", "")}),
+    ],
+)
+def test_what_may_be_answered_otherwise_is_asked_again(script: str, ways: set[tuple[str, str]]) -> None:
+    result = entrypoint(f'A=; B=; {script}; exec vllm "$A" "$B"')
+    assert not result.unresolved
+    assert {tuple(argv[1:]) for argv in argvs(result) if argv is not None} == ways
+
+
+def test_a_loop_that_waits_long_forgets_what_it_counts() -> None:
+    script = "for i in $(seq 90); do curl -f x && break; N=$i; sleep 1; done; exec vllm serve m"
+    assert argvs(entrypoint(script)) == [["vllm", "serve", "m"]]
+    counted = argvs(entrypoint(script + ' "$N"'))
+    assert ["vllm", "serve", "m", ""] in counted
+    assert ["vllm", "serve", "m", "90"] in counted
+    assert any("${N after the loop}" in argv[-1] for argv in counted if argv)
+
+
+@pytest.mark.parametrize(
+    ("mounts", "command", "argv"),
+    [
+        ({"/usr/local/bin/vllm": 'exec python3 -m vllm.x "$@"'}, "vllm serve", ["python3", "-m", "vllm.x", "serve"]),
+        ({"/opt/vllm": 'exec vllm "$@" --more'}, "/opt/vllm serve", ["vllm", "serve", "--more"]),
+        ({"/usr/bin/numactl": 'exec "${@:2}" --shadowed'}, "numactl -a vllm serve", ["vllm", "serve", "--shadowed"]),
+        ({"/opt/x/vllm": "exec vllm wrong"}, "vllm serve", ["vllm", "serve"]),
+        ({"/app/bin/vllm": "exec vllm wrong"}, "PATH=/app/bin; vllm serve", ["vllm", "wrong"]),
+    ],
+)
+def test_a_mounted_file_is_the_program_of_its_name(mounts: dict[str, str], command: str, argv: list[str]) -> None:
+    files = {path: f"#!/bin/bash\n{text}\n" for path, text in mounts.items()}
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin"} if "PATH" in command else None
+    script = command.replace("; ", ":$PATH; exec ") if env else f"exec {command}"
+    if env:
+        files["/app/bin/vllm"] = "#!/bin/bash\nexec /usr/local/bin/vllm wrong\n"
+        argv = ["/usr/local/bin/vllm", "wrong"]
+    assert argvs(entrypoint(script, files=files, env=env)) == [argv]
+
+
+@pytest.mark.parametrize("path", ["/usr/bin/vllm", "/opt/venv/bin/vllm"])
+def test_a_mounted_program_behind_the_path_of_the_image_is_not_guessed(path: str) -> None:
+    result = entrypoint("exec vllm serve m", files={path: "#!/bin/bash\nexec vllm other\n"})
+    assert result.unresolved
+    assert not result.outcomes
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "known"), [("abc", "", True), ("é", "", False), ("é", "C.UTF-8", True), ("é", "C", False)]
+)
+@pytest.mark.parametrize("form", ["${#X}", "${X:0:1}", "${X#?}"])
+def test_characters_beyond_ascii_depend_on_the_locale(form: str, text: str, locale: str, known: bool) -> None:
+    env = {"X": text, **({"LANG": locale} if locale else {})}
+    assert (not entrypoint(f'exec vllm "{form}"', env=env).unresolved) == known

@@ -156,7 +156,7 @@ def test_an_entrypoint_given_as_null_leaves_the_image_its_own() -> None:
 
 @pytest.mark.parametrize(
     ("service", "directory"),
-    [("{image: i, entrypoint: [a]}", "/"), ("{image: i, entrypoint: [a], working_dir: /w}", "/w")],
+    [("{image: i, entrypoint: [a]}", ""), ("{image: i, entrypoint: [a], working_dir: /w}", "/w")],
 )
 def test_the_process_starts_in_the_working_directory(service: str, directory: str) -> None:
     started = deployment(f"services:\n  engine: {service}\n").realise().start

@@ -8,6 +8,7 @@ import pytest
 
 from bot.provenance import Position
 from bot.worlds.model import Seam
+from bot.worlds.seams import Survey
 from tests.worlds.build import FILE, IMAGE, compose, surveyed
 
 HELPER = "./helper.sh:/etc/helper.sh:ro"
@@ -240,3 +241,42 @@ def test_a_service_needs_what_it_asks_for_without_a_default(
 
 def test_a_misread_script_variable_is_not_something_that_the_service_needs() -> None:
     assert surveyed(compose("B=1\nexec vllm serve m ${B} ${A}")).needs == ("A",)
+
+
+# Environment files ----------------------------------------------------------------------------------------------------
+
+_TOGGLED = 'case "$$SPEC" in off) ;; *) set -- --enforce-eager ;; esac; exec vllm serve m "$$@"'
+
+
+def _with_env_file(content: str, environment: str = "") -> Survey:
+    text = compose(_TOGGLED, [environment] if environment else [])
+    return surveyed(text.replace("    entrypoint:", "    env_file: x.env\n    entrypoint:"), {"deploy/x.env": content})
+
+
+@pytest.mark.parametrize("content", ["SPEC=${SPEC:-on}\n", "SPEC=${SPEC-}\n", "SPEC\n", 'SPEC="$SPEC"\n'])
+def test_a_host_variable_reaches_the_container_through_an_env_file(content: str) -> None:
+    found = _with_env_file(content)
+    assert [(seam.name, seam.scope, seam.forwarded, seam.values) for seam in found.seams] == [
+        ("SPEC", "container", True, ("off",))
+    ]
+    assert [(one.name, one.value) for one in found.deviations] == [("SPEC", "off")]
+    assert found.dead == ()
+
+
+def test_what_environment_sets_hides_the_env_file() -> None:
+    assert _with_env_file("SPEC=${MODE:-on}\n", "SPEC=off").deviations == ()
+
+
+def test_a_variable_that_an_env_file_states_is_a_seam_of_that_file() -> None:
+    found = _with_env_file("# how to speculate\nSPEC=on\n")
+    (seam,) = found.seams
+    assert (seam.name, seam.default, seam.values, seam.forwarded) == ("SPEC", "on", ("off",), True)
+    assert seam.position == Position("deploy/x.env", 2)
+    assert found.deviations == ()
+
+
+def test_values_beyond_the_bound_leave_their_seams_open() -> None:
+    patterns = "|".join(f"v{number}" for number in range(100))
+    found = surveyed(compose(f"case $$A in {patterns}) X=1;; esac\nexec vllm serve m", ["A"]))
+    assert len(found.untried) == 100 - len(found.deviations)
+    assert [seam.open for seam in found.seams] == [True]

@@ -18,6 +18,7 @@ import yaml
 
 from bot.engine.facts import Fact, Facts
 from bot.engine.model import Property
+from bot.provenance import Reason
 from bot.rules import RULES
 
 TABLE = "vllm/derivations.yml"
@@ -47,13 +48,13 @@ class Readings:
 class Basis:
     """What may be derived for one release: for each property, the behaviour that was read, or what has changed.
 
-    `literals` and `levels` keep what the release's own tables say, once it has been asked for.
+    What has been asked for once is kept.
     """
 
     facts: Facts
     readings: Readings
-    literals: dict[str, Property] = field(default_factory=dict)
-    levels: dict[int, Fact | None] = field(default_factory=dict)
+    _literals: dict[str, Property] = field(default_factory=dict)
+    _levels: dict[int, Fact | None] = field(default_factory=dict)
     _behaviour: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
     _changed: dict[str, str] = field(default_factory=dict)
 
@@ -73,11 +74,18 @@ class Basis:
             self._changed[subject] = self._say(subject)
         return self._changed[subject]
 
+    def literal(self, dest: str) -> Property:
+        """The parser's own default of a setting."""
+        found = self._literals.get(dest)
+        if found is None:
+            found = self._literals[dest] = _literal(self.facts, dest)
+        return found
+
     def graph_mode(self, level: int) -> Fact | None:
         """The CUDA graph mode that an optimisation level sets."""
-        if level not in self.levels:
-            self.levels[level] = self.facts.level_table(level).get("compilation_config.cudagraph_mode")
-        return self.levels[level]
+        if level not in self._levels:
+            self._levels[level] = self.facts.level_table(level).get("compilation_config.cudagraph_mode")
+        return self._levels[level]
 
     def place(self, definition: str) -> tuple[str, int | None]:
         """The file and line of a definition in this release."""
@@ -115,6 +123,17 @@ class Basis:
             if name not in anchors
             or not self.readings.agree(release, name, anchors[name][0] if anchors[name] else None)
         )
+
+
+def _literal(facts: Facts, dest: str) -> Property:
+    fact, release = facts.default(dest), f"vLLM {facts.version}"
+    if fact is None:
+        return Property(None, "unknown", (Reason("engine-default", "", None, f"{release} has no setting {dest}"),))
+    if not fact.known:
+        text = f"{release} computes {dest}"
+        return Property(None, "unknown", (Reason("engine-default", fact.path, fact.line, text),))
+    text = f"{release}: {dest} defaults to {fact.value!r}"
+    return Property(fact.value, "certain", (Reason("engine-default", fact.path, fact.line, text),))
 
 
 def unverified(facts: Facts) -> dict[str, tuple[str, ...]]:

@@ -104,6 +104,11 @@ class Resolved:
         self.splits: bool | None = None
         self.mode: Property = unknown()
 
+    @property
+    def says(self) -> tuple[object, ...]:
+        """What it says, once it is at its end."""
+        return self.mode, self.value, self.certainty, self.compiled, self.breakable, self.stock, self.splits
+
     def take(self, held: Property) -> None:
         """Begin with a value."""
         self.value = str(held.value)
@@ -135,11 +140,7 @@ class Resolved:
 
 def resolved(context: Context) -> Resolved:
     """The mode, and what the worker needs to know of how it came about. Computed once."""
-    found = context.memo.get("compilation")
-    if found is None:
-        found = context.memo["compilation"] = _resolve(context)
-    assert isinstance(found, Resolved)
-    return found
+    return context.once("compilation", _resolve)
 
 
 def _resolve(context: Context) -> Resolved:

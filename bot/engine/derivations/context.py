@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 from bot.engine.commandline import UNKNOWN, CommandLine, Setting
-from bot.engine.derivations.basis import Basis
+from bot.engine.facts import Fact, Field
 from bot.engine.model import Certainty, EngineError, Launch, Model, Property, Value
-from bot.engine.models import Traits
+from bot.engine.models import Traits, traits
 from bot.provenance import Reason, Word
 
 Derivation = Callable[["Context"], Property]
@@ -33,24 +33,78 @@ _PLATFORM = re.compile(r"rocm|gfx\d|(?<![a-z0-9])(?:cpu|xpu|hpu|tpu|npu)(?![a-z0
 TRUE_WORDS: Final = frozenset({"1", "true"})
 
 
+Found = TypeVar("Found")
+
+
+class Tables(Protocol):
+    """What a derivation may look up in a release's facts. `version` is for words only."""
+
+    @property
+    def version(self) -> str:
+        """The release's name, for words only."""
+
+    @property
+    def environment(self) -> Mapping[str, Fact]:
+        """The variables that the release reads."""
+
+    @property
+    def constants(self) -> Mapping[str, Any]:
+        """The values of constants, by definition."""
+
+    def choices(self, name: str) -> tuple[Any, ...]:
+        """The values of a named list."""
+
+    def default(self, dest: str) -> Fact | None:
+        """What the parser sets when a flag is absent."""
+
+    def field(self, qualified: str) -> Field | None:
+        """A field of a configuration class."""
+
+
+class Release(Protocol):
+    """All that a derivation may ask of a release: `Basis`, or what stands in for one and takes notes.
+
+    Where a definition is (`place`) and what has changed in it (`changed`) are for words only: nothing is decided by it.
+    """
+
+    @property
+    def facts(self) -> Tables:
+        """The release's tables."""
+
+    def literal(self, dest: str) -> Property:
+        """The parser's own default, as a property."""
+
+    def behaviour(self, subject: str) -> Mapping[str, Any] | None:
+        """What was read of the release about a property."""
+
+    def graph_mode(self, level: int) -> Fact | None:
+        """The CUDA graph mode that an optimisation level sets."""
+
+    def changed(self, subject: str) -> str:
+        """Why a property is not derived, for words only."""
+
+    def place(self, definition: str) -> tuple[str, int | None]:
+        """Where a definition is, for words only."""
+
+
 @dataclass(slots=True)
 class Context:
     """One launch in one release.
 
     `model` is what is known of the model, `traits` what its architecture adds (None for each that is not known).
-    `derivations` are asked by name and once; `errors` are what the configuration would refuse. `fuller` is the same
-    launch with what is only assumed of the model: it is asked where this one has no certain answer.
+    `derivations` are asked by name and once; `errors` are what the configuration would refuse. `fuller` is the model
+    with what is only assumed of it, where that is more: it is asked where `model` gives no certain answer.
     """
 
     launch: Launch
     line: CommandLine
-    basis: Basis
+    basis: Release
     model: Model
     traits: Traits
     derivations: Mapping[str, Derivation]
-    errors: list[EngineError] = field(default_factory=list)
-    memo: dict[str, Any] = field(default_factory=dict)
-    fuller: Context | None = None
+    errors: list[EngineError] = field(default_factory=list, kw_only=True)
+    memo: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    fuller: Model | None = field(default=None, kw_only=True)
 
     @property
     def release(self) -> str:
@@ -59,14 +113,13 @@ class Context:
 
     def __getitem__(self, name: str) -> Property:
         """A property by name; derived when it is first asked for."""
-        found = self.memo.get(name)
+        return self.once(name, self.derivations[name])
+
+    def once(self, name: str, find: Callable[[Context], Found]) -> Found:
+        """What is found under a name, worked out when it is first asked for."""
+        found: Found | None = self.memo.get(name)
         if found is None:
-            found = self.derivations[name](self)
-            if found.certainty != "certain" and self.fuller is not None:
-                found = self.fuller[name]
-                found = Property(found.value, "assumed", found.because) if found.certainty == "certain" else found
-            self.memo[name] = found
-        assert isinstance(found, Property)
+            found = self.memo[name] = find(self)
         return found
 
     def setting(self, dest: str) -> Setting | None:
@@ -119,19 +172,7 @@ class Context:
 
     def literal(self, dest: str) -> Property:
         """The parser's own default of a setting."""
-        found = self.basis.literals.get(dest)
-        if found is None:
-            found = self.basis.literals[dest] = self._literal(dest)
-        return found
-
-    def _literal(self, dest: str) -> Property:
-        fact = self.basis.facts.default(dest)
-        if fact is None:
-            return unknown(Reason("engine-default", "", None, f"vLLM {self.release} has no setting {dest}"))
-        if not fact.known:
-            return unknown(Reason("engine-default", fact.path, fact.line, f"vLLM {self.release} computes {dest}"))
-        text = f"vLLM {self.release}: {dest} defaults to {fact.value!r}"
-        return certain(fact.value, Reason("engine-default", fact.path, fact.line, text))
+        return self.basis.literal(dest)
 
     def refuse(self, setting: Setting, message: str) -> None:
         """Record that the configuration refuses a combination of settings."""
@@ -145,6 +186,21 @@ class Context:
     def model_certainty(self) -> Certainty:
         """How sure the model is."""
         return self.model.certainty
+
+
+def or_by_name(derive: Derivation) -> Derivation:
+    """A derivation that falls back on what is only assumed of the model; its answer is then assumed at best."""
+
+    def found(context: Context) -> Property:
+        first = derive(context)
+        if first.certainty == "certain" or context.fuller is None:
+            return first
+        known = traits(context.fuller.architecture)
+        named = Context(context.launch, context.line, context.basis, context.fuller, known, context.derivations)
+        second = derive(named)
+        return replace(second, certainty="assumed") if second.known else second
+
+    return found
 
 
 @lru_cache(maxsize=1024)

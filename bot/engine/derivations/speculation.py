@@ -39,6 +39,11 @@ class Drafter:
     tokens: Property
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
+    @property
+    def says(self) -> tuple[object, ...]:
+        """What it says beyond its settings, which are those of the command line."""
+        return self.present, self.method, self.tokens
+
     def key(self, name: str) -> Setting | None:
         """A key of the configuration, None where it is not set."""
         return self.settings.get(name)
@@ -63,11 +68,7 @@ def tokens(context: Context) -> Property:
 
 def drafter(context: Context) -> Drafter:
     """The drafter, read once."""
-    found = context.memo.get("drafter")
-    if found is None:
-        found = context.memo["drafter"] = _read(context)
-    assert isinstance(found, Drafter)
-    return found
+    return context.once("drafter", _read)
 
 
 def _read(context: Context) -> Drafter:
@@ -227,8 +228,7 @@ def _check_synthetic(context: Context, settings: Mapping[str, Setting]) -> None:
     rule = settings.get("rejection_sample_method")
     if rule is None or rule.value != "synthetic":
         return
-    fields = context.basis.facts.raw["configs"].get("SpeculativeConfig", {}).get("fields", {})
-    if "synthetic_acceptance_length" in fields:
+    if context.basis.facts.field("SpeculativeConfig.synthetic_acceptance_length") is not None:
         given = [settings.get(f"synthetic_acceptance_{name}") for name in ("rates", "length")]
         if (given[0] is None) == (given[1] is None):
             context.refuse(rule, "rejection_sample_method='synthetic' requires exactly one of its rates and its length")
@@ -280,7 +280,9 @@ def _check_method(context: Context, settings: Mapping[str, Setting], whole: Sett
 def _check_own_layers(context: Context, named: Setting) -> None:
     """A target without prediction layers cannot draft for itself."""
     where = model_name(context) or ""
-    if drafts_itself(context.model.architecture, context.release) is False and not any(
+    behaviour: Mapping[str, Any] = context.behaviour("spec_decode") or {}
+    as_of = behaviour.get("mtp_as_of", "")
+    if drafts_itself(context.model.architecture, as_of) is False and not any(
         text in where.lower() for text, _ in path_marks(context)
     ):
         context.refuse(named, "Unsupported speculative method: 'mtp'")
