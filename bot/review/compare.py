@@ -12,6 +12,7 @@ from bot.provenance import Reason
 from bot.resolution import ResolvedService
 from bot.review.comments import Comment, comments
 from bot.review.diff import FileDiff
+from bot.review.flips import default_flips
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Review:
 def review(base: Report, head: Report, diffs: Mapping[str, FileDiff], renamed: Mapping[str, str]) -> Review:
     """The change from `base` to `head`. `renamed` maps old paths to new ones: a moved file keeps its findings."""
     before = tuple(_moved(finding, renamed) for finding in base.findings)
-    difference = compare(before, head.findings, lambda finding: not head.resolves(finding.path, finding.service))
+    proposed = (*head.findings, *default_flips(base, head, renamed))
+    difference = compare(before, proposed, lambda finding: not head.resolves(finding.path, finding.service))
     worth = [finding for finding in difference.introduced if finding.level != "folded"]
     worth += (after for old, after in difference.changed if worsened(old, after))
     return Review(
