@@ -5,9 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
-from bot.catalog import Configuration
+from bot.catalog import Configuration, fits
 from bot.compose import Documents, load_project, looks_like_compose
 from bot.tree import Tree, UnreadableFile
 
@@ -74,14 +73,9 @@ def discover(tree: Tree, documents: Documents, configuration: Configuration) -> 
 
 
 def _ignored(path: str, configuration: Configuration) -> bool:
-    if _matches(path, configuration.ignore):
+    if any(fits(path, glob) for glob in configuration.ignore):
         return True
-    return bool(configuration.composes) and not _matches(path, configuration.composes)
-
-
-def _matches(path: str, globs: tuple[str, ...]) -> bool:
-    """Whether some glob fits; `**/x` fits a top-level `x` too."""
-    return any(fnmatchcase(path, glob) or fnmatchcase(f"/{path}", glob) for glob in globs)
+    return bool(configuration.composes) and not any(fits(path, glob) for glob in configuration.composes)
 
 
 def _was_meant_as_one(documents: Documents, path: str) -> bool:

@@ -1,6 +1,6 @@
 """The repository's own knowledge: configuration, profiles, patches, slugs and the headers of its composes."""
 
-from bot.catalog.configuration import idle_globs, read_configuration
+from bot.catalog.configuration import fits, idle_globs, read_configuration
 from bot.catalog.hardware import hardware_for
 from bot.catalog.header import read_header
 from bot.catalog.model import (
@@ -37,6 +37,7 @@ __all__ = [
     "Problem",
     "SeamDeclaration",
     "WiredPatch",
+    "fits",
     "hardware_for",
     "idle_globs",
     "load_bearing_for",

@@ -16,8 +16,8 @@ def model_for(catalog: Catalog, path: str, argument: str | None) -> Model:
 
     `argument` is the server's own word for the model, None when it is not known. A profile is found by the folder of
     its weights in `argument`, then by its hub name, then by the folder of the compose (`models/<id>/…`), if `argument`
-    does not name something else. The model is `certain` when the profile counts layers, and then only what is certain
-    of it is told; else `assumed`.
+    does not name something else. The model is `certain` when the profile counts layers, with what it only suggests
+    among `assumed`; else all of it is `assumed`.
     """
     known = argument if argument and "${" not in argument else None
     if known:
@@ -68,18 +68,18 @@ def _agreed(profiles: tuple[ModelProfile, ...], how: str, stated: str | None) ->
         return Model()
     guessed = stated is None
     certain = not guessed and first.recurrent is not None and "recurrent" not in first.assumed
-    left_out = first.assumed if certain else frozenset[str]()
     place = first.places.get(stated or "", first.position)
     found = Reason("assumption" if guessed else "catalog", place.path, place.line, how.format(id=first.id))
-    because = {name: (found, *reasons) for name, reasons in first.because.items() if name not in left_out}
+    because = {name: (found, *reasons) for name, reasons in first.because.items()}
     recurrent, moe, architecture = _facts(first)
     return Model(
-        recurrent=None if "recurrent" in left_out else recurrent,
-        moe=None if "moe" in left_out else moe,
-        architecture=None if "architecture" in left_out else architecture,
-        certainty="certain" if certain else "assumed" if because else "certain",
+        recurrent=recurrent,
+        moe=moe,
+        architecture=architecture,
+        certainty="certain" if certain or not because else "assumed",
         because=because,
         hybrid=recurrent != "none" if recurrent else None,
+        assumed=first.assumed if certain else frozenset(),
     )
 
 

@@ -18,7 +18,7 @@ from bot.engine.changes import Change, changelog
 from bot.engine.derivations.basis import unread, unverified
 from bot.engine.facts import Facts, from_text, load, releases
 from bot.learn import learn
-from bot.learn.fetch import fetched, normal
+from bot.learn.fetch import fetched, normal, tagged
 from bot.learn.files import dump, open_source
 from bot.learn.source import SourceError
 from bot.rules import INSTALLED, RULES
@@ -34,6 +34,13 @@ ANCHORS = RULES / "vllm" / "anchors.json"
     metavar="DIR|SDIST",
     help="The release's source: a folder that holds vllm/, or an sdist. Default: the sdist on the package index.",
 )
+@click.option(
+    "--from",
+    "origin",
+    type=click.Choice(["index", "github"]),
+    default="index",
+    help="Where the source is fetched: the sdist on the package index, or the tag by GitHub's API.",
+)
 @click.option("--index", metavar="URL", help="The package index. Default: PIP_INDEX_URL, else the public one.")
 @click.option(
     "--output",
@@ -41,12 +48,12 @@ ANCHORS = RULES / "vllm" / "anchors.json"
     metavar="DIR",
     help="Where the release file goes. Default: rules/vllm/releases of a checkout, else the cache folder.",
 )
-def learn_command(version: str, source: Path | None, index: str | None, output: Path | None) -> None:
+def learn_command(version: str, source: Path | None, origin: str, index: str | None, output: Path | None) -> None:
     """Learn release VERSION of vLLM from its source, which is only read, never run."""
     began = time.monotonic()
     try:
         release = normal(version)
-        with _source(release, source, index) as path:
+        with _source(release, source, origin, index) as path:
             facts = learn(open_source(path), release, _anchors())
     except SourceError as error:
         raise Failure(str(error)) from error
@@ -62,11 +69,11 @@ def learn_command(version: str, source: Path | None, index: str | None, output: 
 
 
 @contextmanager
-def _source(release: str, source: Path | None, index: str | None) -> Iterator[Path]:
+def _source(release: str, source: Path | None, origin: str, index: str | None) -> Iterator[Path]:
     if source is not None:
         yield source
         return
-    with fetched(release, index) as path:
+    with tagged(release) if origin == "github" else fetched(release, index) as path:
         yield path
 
 

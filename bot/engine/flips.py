@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from bot.engine.model import Engine, EngineError, Ineffective, Launch, Pin, Property
 from bot.engine.resolve import resolve
 from bot.provenance import Reason
+
+SETTINGS: Final = frozenset({"mamba_cache_mode", "optimization_level"})
+"""Settings that are none in a release without them: that they appear, or go, changes nothing by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,9 @@ def _properties(before: Engine, after: Engine) -> tuple[Flip, ...]:
     found = []
     for name, new in after.properties.items():
         old = before.properties.get(name)
-        if old is not None and old.known and new.known and (old.value, type(old.value)) != (new.value, type(new.value)):
+        if old is None or (name in SETTINGS and None in (old.value, new.value)):
+            continue
+        if old.known and new.known and (old.value, type(old.value)) != (new.value, type(new.value)):
             found.append(Flip(name, old, new))
     return tuple(found)
 

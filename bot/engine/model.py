@@ -102,6 +102,7 @@ class Model:
     `recurrent` is "gdn", "mamba" or "none". `architecture` is the Hugging Face class name
     (`Qwen3_5ForConditionalGeneration`). `because` explains each field that is known, by its name.
     `hybrid` says that recurrent layers stand beside attention, where the kind of them is not known.
+    `assumed` are fields that are less sure than `certainty` says.
     """
 
     recurrent: str | None = None
@@ -110,6 +111,7 @@ class Model:
     certainty: Certainty = "certain"
     because: Mapping[str, tuple[Reason, ...]] = field(default_factory=dict)
     hybrid: bool | None = None
+    assumed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,24 +140,6 @@ class Ineffective:
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
-    """The engine that an argv means.
-
-    `releases` are the releases that were asked (one, unless the pin has none). `refused` says that the parser did not
-    take the command line, so that this release is not the one that runs; a refusal of the configuration rests on what
-    is derived.
-    """
-
-    pin: Pin
-    releases: tuple[str, ...]
-    parsed: Mapping[str, object]
-    properties: Mapping[str, Property]
-    errors: tuple[EngineError, ...] = ()
-    ineffective: tuple[Ineffective, ...] = ()
-    refused: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Launch:
     """An engine process: what follows the program name, and the environment.
 
@@ -169,3 +153,22 @@ class Launch:
     model: Model
     sm: tuple[int, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The engine that an argv means.
+
+    `releases` are the releases that were asked (one, unless the pin has none). `refused` says that the parser did not
+    take the command line, so that this release is not the one that runs; a refusal of the configuration rests on what
+    is derived. `launch` is what was resolved.
+    """
+
+    pin: Pin
+    releases: tuple[str, ...]
+    parsed: Mapping[str, object]
+    properties: Mapping[str, Property]
+    errors: tuple[EngineError, ...] = ()
+    ineffective: tuple[Ineffective, ...] = ()
+    refused: bool = False
+    launch: Launch | None = field(default=None, compare=False, repr=False)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import yaml
+from packaging.version import Version
 
 from bot.engine.model import Model
 from bot.provenance import Reason
@@ -31,8 +32,9 @@ class Traits:
     """What an architecture decides in the engine. None is "not known" for each field.
 
     `hybrid` is true where recurrent layers stand beside attention. `recurrent` is their kind, "none" without any.
-    `mtp` says whether the engine can draft with the checkpoint's own prediction layers, `mamba_all` whether the
-    class supports the mamba cache mode "all". `attention` is "standard", "mla", "chunked" or "other".
+    `mtp` says whether the engine can draft with the checkpoint's own prediction layers, `mtp_since` from which release
+    on (None: from the oldest), `mamba_all` whether the class supports the mamba cache mode "all". `attention` is
+    "standard", "mla", "chunked" or "other".
     `kind` is "generate", "pooling", "encoder-decoder", "diffusion" or "attention-free".
     """
 
@@ -41,8 +43,20 @@ class Traits:
     moe: bool | None = None
     attention: str | None = None
     mtp: bool | None = None
+    mtp_since: str | None = None
     mamba_all: bool | None = None
     kind: str | None = None
+
+
+@cache
+def drafts_itself(architecture: str | None, release: str) -> bool | None:
+    """Whether the release can draft with the prediction layers of the architecture's checkpoints; None if unknown.
+
+    `release` is empty where that is not known.
+    """
+    known = traits(architecture)
+    early = bool(release) and known.mtp_since is not None and Version(release) < Version(known.mtp_since)
+    return False if early else known.mtp
 
 
 UNKNOWN_TRAITS = Traits()
@@ -88,6 +102,59 @@ def model_from_argv(name: str | None) -> Model:
         certainty="assumed",
         because={key: because for key, value in values.items() if value is not None},
     )
+
+
+FIELDS: Final = ("recurrent", "moe", "architecture")
+"""The fields of a model that its name may say."""
+
+
+def sure(model: Model) -> Model:
+    """What is known of a model without what is only assumed of it."""
+    if not model.assumed:
+        return model
+    kept = {name: value for name, value in model.because.items() if name not in model.assumed}
+    lost: dict[str, Any] = dict.fromkeys(model.assumed & {*FIELDS, "hybrid"})
+    return replace(model, **lost, because=kept, assumed=frozenset())
+
+
+def filled(model: Model, name: str | None) -> Model:
+    """The model with what nothing states of it taken from its architecture, then from its name; all of it `assumed`.
+
+    A name that contradicts what is stated says nothing: it stands for another model.
+    """
+    stated = _said(model)
+    if len(stated) == len(FIELDS) + 1:
+        return model
+    named = model_from_argv(name)
+    told = _said(named)
+    if any(told.get(field, value) != value for field, value in stated.items()) or not _alike(model, named):
+        told, named = {}, Model()
+    known = traits(model.architecture)
+    own = {
+        field: getattr(known, field) for field in ("recurrent", "moe", "hybrid") if getattr(known, field) is not None
+    }
+    added = {field: value for field, value in {**told, **own}.items() if field not in stated}
+    why = model.because.get("architecture", ())
+    reasons = {field: why if field in own else named.because.get(field, ()) for field in added}
+    because = {**{field: found for field, found in reasons.items() if found}, **model.because}
+    return replace(model, **added, because=because, certainty="assumed", assumed=frozenset())
+
+
+def _said(model: Model) -> dict[str, Any]:
+    """The fields that are known."""
+    return {field: getattr(model, field) for field in (*FIELDS, "hybrid") if getattr(model, field) is not None}
+
+
+def _alike(model: Model, named: Model) -> bool:
+    """Whether both are hybrids or neither is, as far as is known."""
+    one, other = _is_hybrid(model), _is_hybrid(named)
+    return one is None or other is None or one == other
+
+
+def _is_hybrid(model: Model) -> bool | None:
+    if model.hybrid is not None:
+        return model.hybrid
+    return None if model.recurrent is None else model.recurrent != "none"
 
 
 def drafter_kind(name: str) -> str | None:
@@ -157,6 +224,7 @@ def _traits(entry: Mapping[str, Any]) -> Traits:
         moe=entry.get("moe", False),
         attention=entry.get("attention", "other"),
         mtp=entry.get("mtp", False),
+        mtp_since=entry.get("mtp_since"),
         mamba_all=entry.get("mamba_all", False),
         kind=kind,
     )

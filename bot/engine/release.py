@@ -9,14 +9,14 @@ from bot.engine.commandline import UNKNOWN, CommandLine, Setting, parse, unread
 from bot.engine.derivations import caching, compilation, model_kind, plain, runner, scheduling, speculation, worker
 from bot.engine.derivations.basis import Basis, readings
 from bot.engine.derivations.conflicts import conflicts
-from bot.engine.derivations.context import Context, Derivation, Release
+from bot.engine.derivations.context import Context, Derivation, Release, or_by_name
 from bot.engine.doubts import doubts
 from bot.engine.facts import Facts
 from bot.engine.likeness import Note, unnoted
 from bot.engine.model import PROPERTIES, Engine, Launch, Properties, Property
-from bot.engine.models import model_from_argv, traits
+from bot.engine.models import filled, model_from_argv, sure, traits
 
-DERIVATIONS: Mapping[str, Derivation] = {
+_DERIVATIONS: Mapping[str, Derivation] = {
     "model.recurrent": model_kind.recurrent,
     "model.moe": model_kind.moe,
     "model.architecture": model_kind.architecture,
@@ -39,6 +39,8 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "tensor_parallel_size": plain.taken_over("tensor_parallel_size"),
     "pipeline_parallel_size": plain.taken_over("pipeline_parallel_size"),
 }
+
+DERIVATIONS: Mapping[str, Derivation] = {name: or_by_name(derive) for name, derive in _DERIVATIONS.items()}
 """How each property of `PROPERTIES` is found."""
 
 
@@ -54,6 +56,7 @@ def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engi
         errors=line.errors or conflicts(context),
         ineffective=line.ineffective + unread(launch.environment, facts),
         refused=bool(line.errors),
+        launch=launch,
     )
 
 
@@ -66,10 +69,12 @@ def read_line(launch: Launch, facts: Facts, *, all_files: bool, note: Note = unn
 def context_of(launch: Launch, line: CommandLine, release: Release) -> Context:
     """What derivations may ask. The model is what the repository says of it, else what its name says."""
     context = Context(launch, line, release, launch.model, traits(None), DERIVATIONS)
-    model = launch.model
-    if (model.recurrent, model.moe, model.architecture, model.hybrid) == (None, None, None, None):
-        context.model = model_from_argv(plain.model_name(context))
-    context.traits = traits(context.model.architecture)
+    stated = sure(launch.model)
+    if (stated.recurrent, stated.moe, stated.architecture, stated.hybrid) == (None, None, None, None):
+        stated = model_from_argv(plain.model_name(context))
+    elif None in (stated.recurrent, stated.moe, stated.architecture):
+        context.fuller = filled(launch.model, plain.model_name(context))
+    context.model, context.traits = stated, traits(stated.architecture)
     return context
 
 

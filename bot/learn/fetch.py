@@ -1,4 +1,6 @@
-"""Fetching a release's source archive from a package index (the "simple" API in its JSON form)."""
+"""Fetching a release's source archive: from a package index (the "simple" API in its JSON form), or its tag by GitHub's
+API. Both give an archive that `files.sdist` reads.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +25,9 @@ from bot.learn.source import SourceError
 PACKAGE = "vllm"
 INDEX_VARIABLE = "PIP_INDEX_URL"
 """The variable that names another index, the one that pip itself reads."""
+
+REPOSITORY = "vllm-project/vllm"
+GITHUB_API = "https://api.github.com"
 
 JSON_FORM = "application/vnd.pypi.simple.v1+json"
 MAX_LISTING_BYTES = 32 * 1024 * 1024
@@ -64,6 +69,17 @@ def fetched(version: str, index: str | None = None) -> Iterator[Path]:
         found = _download(name, address, file)
         if found != expected:
             raise SourceError(f"{name}: its SHA-256 is {found}, and the index says {expected}")
+        file.flush()
+        yield Path(file.name)
+
+
+@contextmanager
+def tagged(version: str, api: str = GITHUB_API) -> Iterator[Path]:
+    """The source at the release's tag as a temporary archive; a tag has no hash to check. Raises `SourceError`."""
+    name = f"{REPOSITORY} at v{normal(version)}"
+    address = f"{api.rstrip('/')}/repos/{REPOSITORY}/tarball/refs/tags/v{normal(version)}"
+    with tempfile.NamedTemporaryFile(prefix="seamguard-", suffix=".tar.gz") as file:
+        _download(name, address, file)
         file.flush()
         yield Path(file.name)
 

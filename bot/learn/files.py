@@ -15,6 +15,9 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_TOTAL_BYTES = 256 * 1024 * 1024
 """Python text of an sdist that is kept; a release has about 40 MB."""
 
+MAX_MEMBERS = 100_000
+"""Files and folders of an archive that are looked at; the repository at a tag has about 6,000."""
+
 WANTED = ("vllm/", "docker/Dockerfile")
 
 
@@ -41,12 +44,16 @@ def folder(root: Path) -> SourceTree:
 
 
 def sdist(path: Path) -> SourceTree:
-    """An archive as PyPI has it. It is read member by member, never unpacked to disk."""
+    """An archive as PyPI or GitHub has it, in one folder. It is read member by member, never unpacked to disk: a name
+    leads nowhere, and links are not followed.
+    """
     texts: dict[str, str] = {}
     total = 0
     try:
         with tarfile.open(path) as archive:
-            for member in archive:
+            for count, member in enumerate(archive):
+                if count >= MAX_MEMBERS:
+                    raise SourceError(f"{path}: more files than a release has")
                 name = member.name.partition("/")[2]
                 if not (member.isfile() and name.startswith(WANTED)) or member.size > MAX_FILE_BYTES:
                     continue

@@ -7,16 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, read_header, slugs_of
-from bot.compose import Documents, Project, Service
-from bot.engine import Engine, Launch, Model, Pin, Property, image_entrypoint, pin, resolve
-from bot.engine.agreement import OWN_WORDS
-from bot.engine.doubts import Doubt
+from bot.compose import Documents, Project
+from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
 from bot.provenance import Position, Word
-from bot.resolution.assumptions import agree, honest, shaken
+from bot.resolution.assumptions import UnseenFiles, agree, honest, shaken
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.resolution.search import explore
-from bot.shell import NOT_SET_BY, UNSEEN, Outcome, Run, Unresolved, is_inference_server
+from bot.shell import NOT_SET_BY, Outcome, Run, Unresolved, is_inference_server
 from bot.tree import Tree
 from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
@@ -122,38 +120,6 @@ def _cuts(seen: Survey, pairs: int, position: Position) -> Iterator[Unresolved]:
         yield Unresolved(f"{pairs} pairs of values of seams were not tried: they are too many", position)
 
 
-@dataclass(frozen=True, slots=True)
-class _UnseenFiles:
-    """Environment files that must be there and are not: they may set whatever nothing else sets.
-
-    `in_the_script` says that the way through the script rests on what they are assumed not to set.
-    """
-
-    paths: tuple[str, ...]
-    in_the_script: bool = False
-
-    @classmethod
-    def of(cls, service: Service | None, outcome: Outcome) -> _UnseenFiles:
-        """Those of a service, on one way through its script."""
-        paths = tuple(service.absent_env_files) if service is not None else ()
-        return cls(paths, bool(paths) and any(note.reason.endswith(UNSEEN) for note in outcome.notes))
-
-    def in_doubt(self, engine: Engine) -> Engine:
-        """The engine without the certainty that a variable of these files could take."""
-        if not self.paths:
-            return engine
-        doubt = Doubt(f"{', '.join(self.paths)} is not in the repository and may set other variables", "assumed")
-        properties = {
-            name: found if self._is_settled(found) else doubt.shake(name, found)
-            for name, found in engine.properties.items()
-        }
-        return replace(engine, properties=properties)
-
-    def _is_settled(self, found: Property) -> bool:
-        settled = {"compose"} if self.in_the_script else OWN_WORDS
-        return all(reason.kind in settled for reason in found.because)
-
-
 class _Reader:
     """Turns realisations of one service into engine worlds; equal launches are resolved once."""
 
@@ -181,7 +147,7 @@ class _Reader:
         if unseen is not None:
             outcome = replace(outcome, exit=None)
         service = realisation.service
-        files = _UnseenFiles.of(service, outcome)
+        files = UnseenFiles.of(service, outcome)
         engine = self._assumed(outcome, doubted, image, self.sm, files)
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
         on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), files))}
@@ -190,7 +156,7 @@ class _Reader:
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 
     def _assumed(
-        self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], files: _UnseenFiles
+        self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], files: UnseenFiles
     ) -> Engine | None:
         """The engine of a way. What is another one when a sourced script sets more than is assumed is not certain."""
         engine = self._of(outcome, image, sm, files)
@@ -202,7 +168,7 @@ class _Reader:
         others = [self._of(other, image, sm, files) for other in doubted.outcomes if agree(outcome, other)]
         return shaken(engine, [*others, *(None for _ in doubted.unresolved)], texts)
 
-    def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], files: _UnseenFiles) -> Engine | None:
+    def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], files: UnseenFiles) -> Engine | None:
         kind, argv = server(outcome)
         return self._engine(argv, outcome.environment, image, sm, files) if kind == "vllm" else None
 
@@ -212,7 +178,7 @@ class _Reader:
         environment: Mapping[str, Word],
         image: Pin,
         sm: tuple[int, ...],
-        files: _UnseenFiles,
+        files: UnseenFiles,
     ) -> Engine:
         key = (
             image,

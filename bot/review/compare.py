@@ -13,6 +13,7 @@ from bot.resolution import ResolvedService
 from bot.review.comments import Comment, Identity, comments
 from bot.review.configuration import ConfigurationEdit
 from bot.review.diff import FileDiff
+from bot.review.flips import default_flips
 
 _RANK: Mapping[Level, int] = {"error": 0, "warning": 1, "notice": 2, "folded": 3}
 
@@ -83,7 +84,8 @@ def review(
 ) -> Review:
     """The change from `base` to `head`. `renamed` maps old paths to new ones: a moved file keeps its findings."""
     before = tuple(_moved(finding, renamed) for finding in base.findings)
-    difference = compare(before, head.findings, lambda finding: not head.resolves(finding.path, finding.service))
+    proposed = (*head.findings, *default_flips(base, head, renamed))
+    difference = compare(before, proposed, lambda finding: not head.resolves(finding.path, finding.service))
     found = Review(
         conclusion(difference),
         difference.introduced,

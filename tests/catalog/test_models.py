@@ -46,9 +46,9 @@ def test_which_model(argument: str | None, path: str, recurrent: str | None, cer
     assert (model.hybrid, bool(model.because)) == ((True, True) if recurrent else (None, False))
 
 
-def test_a_certain_model_tells_nothing_assumed() -> None:
+def test_a_certain_model_says_which_of_its_fields_are_only_assumed() -> None:
     model = model_for(CATALOG, "c.yml", "/models/alpha-27b-int4")
-    assert model.moe is None
+    assert (model.moe, sorted(model.assumed)) == (False, ["moe"])
     assert [reason.kind for reason in model.because["recurrent"]] == ["catalog", "catalog"]
     assert model.because["recurrent"][1].text == "num_gdn_layers: 3"
 

@@ -86,7 +86,7 @@ class _StandInType(type):
         return _StandInType(cls.__name__, (), {"__module__": "standin"})
 
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema  # type: ignore[import-not-found]
+        from pydantic_core import core_schema
 
         return core_schema.any_schema()
 
@@ -282,7 +282,7 @@ def answer(parsers: tuple[Any, Any], request: dict[str, Any]) -> dict[str, Any]:
 
 def refusal(qualified: str, value: Any) -> str | None:
     """What pydantic says of one field of a configuration class; None when it takes the value."""
-    import pydantic  # type: ignore[import-not-found]
+    import pydantic
     import vllm.config  # type: ignore[import-not-found]
     from pydantic_core import ArgsKwargs
 

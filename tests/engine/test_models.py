@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.engine.models import drafter_kind, last_part, model_from_argv, traits
+from bot.engine.model import Model
+from bot.engine.models import drafter_kind, filled, last_part, model_from_argv, sure, traits
 
 
 @pytest.mark.parametrize(
@@ -89,6 +90,37 @@ def test_a_hybrid_whose_layers_are_of_another_kind() -> None:
 def test_traits(architecture: str | None, hybrid: bool | None, recurrent: str | None, kind: str | None) -> None:
     found = traits(architecture)
     assert (found.hybrid, found.recurrent, found.kind) == (hybrid, recurrent, kind)
+
+
+@pytest.mark.parametrize(
+    ("stated", "name", "expected"),
+    [
+        (Model("mamba", hybrid=True), "org/Nemotron-H-8B", ("mamba", False, "NemotronHForCausalLM")),
+        (Model("gdn", hybrid=True), "Qwen/Qwen3.5-27B", ("gdn", False, "Qwen3_5ForConditionalGeneration")),
+        (Model("gdn", hybrid=True), "org/Nemotron-H-8B", ("gdn", None, None)),
+        (Model("gdn", hybrid=True), "Qwen/Qwen3-8B", ("gdn", None, None)),
+        (Model("gdn", True, hybrid=True), "Qwen/Qwen3.5-27B", ("gdn", True, None)),
+        (Model(hybrid=True), "LiquidAI/LFM2-1.2B", (None, False, "Lfm2ForCausalLM")),
+        (Model(hybrid=False), "LiquidAI/LFM2-1.2B", (None, None, None)),
+        (Model(moe=True), "org/our-model", (None, True, None)),
+        (Model(architecture="Qwen3NextForCausalLM"), "org/ours", ("gdn", True, "Qwen3NextForCausalLM")),
+        (
+            Model("none", False, "LlamaForCausalLM", hybrid=False),
+            "Qwen/Qwen3.5-27B",
+            ("none", False, "LlamaForCausalLM"),
+        ),
+    ],
+)
+def test_a_name_fills_what_nothing_states(
+    stated: Model, name: str, expected: tuple[str | None, bool | None, str | None]
+) -> None:
+    model = filled(stated, name)
+    assert (model.recurrent, model.moe, model.architecture) == expected
+
+
+def test_what_is_only_assumed_is_left_out_of_what_is_sure() -> None:
+    model = sure(Model("gdn", False, hybrid=True, assumed=frozenset({"moe"})))
+    assert (model.recurrent, model.moe, model.assumed) == ("gdn", None, frozenset())
 
 
 @pytest.mark.parametrize(

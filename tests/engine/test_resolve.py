@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.engine import PROPERTIES, source_link
+from bot.engine.model import Launch, Model, Pin
+from bot.engine.resolve import resolve
+from bot.provenance import Reason
 from tests.engine.launches import MODELS, RELEASES, run, value, word
 
 MTP = """--speculative-config '{"method":"mtp","num_speculative_tokens":3}'"""
@@ -407,3 +410,23 @@ def test_any_words_for_long(
     words: list[str], release: str | None, model: str, sm: tuple[int, ...], holes: set[int]
 ) -> None:
     check_any(words, release, model, sm, holes)
+
+
+PROFILED = Model("mamba", hybrid=True, because={"recurrent": (Reason("catalog", "models/a.yml", 3, "layers"),)})
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "expected"),
+    [
+        ("model.recurrent", "nvidia/Nemotron-H-8B-Base-8K", ("mamba", "certain")),
+        ("prefix_caching", "nvidia/Nemotron-H-8B-Base-8K", (False, "assumed")),
+        ("model.architecture", "nvidia/Nemotron-H-8B-Base-8K", ("NemotronHForCausalLM", "assumed")),
+        ("cudagraph_mode_effective", "nvidia/Nemotron-H-8B-Base-8K", ("FULL_AND_PIECEWISE", "assumed")),
+        ("model.architecture", "Qwen/Qwen3.5-27B", (None, "unknown")),
+        ("model.architecture", "org/ours", (None, "unknown")),
+    ],
+)
+def test_a_name_adds_to_what_a_profile_states(name: str, model: str, expected: tuple[str, str]) -> None:
+    pin = Pin("vllm/vllm-openai:v0.25.1", "0.25.1")
+    found = resolve(Launch((word("serve"), word(model)), {}, pin, PROFILED, sm=(120,))).properties[name]
+    assert (found.value, found.certainty) == expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from bot.engine.facts import Facts
 from bot.engine.model import Engine, Launch, Pin
 from bot.engine.resolve import DERIVATIONS, in_release
 from bot.rules import RULES
+from tests.differential.verified import table
 from tests.engine.launches import MODELS, word
 
 PREFIX = "vllm/engine/arg_utils.py:EngineArgs._set_default_chunked_prefill_and_prefix_caching_args"
@@ -133,3 +135,8 @@ def test_what_later_rules_might_change_is_assumed_in_an_unverified_release(argv:
 
 def test_every_property_has_a_derivation() -> None:
     assert set(DERIVATIONS) == set(engine(facts_of.load("0.25.1")).properties)
+
+
+def test_the_table_of_what_is_verified_is_current() -> None:
+    page = Path(__file__).parents[2] / "docs" / "verified.md"
+    assert page.read_text(encoding="utf-8") == table(), "python -m tests.differential.verified > docs/verified.md"

@@ -17,6 +17,34 @@ MTP = spec('{"method":"mtp","num_speculative_tokens":3}')
 # A row: arguments, model, environment, and the releases that refuse them.
 ROWS: list[tuple[str, str, dict[str, str], tuple[str, ...]]] = [
     ("", "hybrid", {}, ()),
+    ("--enable-expert-parallel", "dense", {}, RELEASES),
+    ("--enable-expert-parallel", "moe", {}, ()),
+    ("--enable-expert-parallel", "unknown", {}, ()),
+    ("--enable-eplb -tp 2", "moe", {}, RELEASES),
+    ("--enable-eplb --enable-expert-parallel", "moe", {}, RELEASES),
+    ("--enable-eplb --enable-expert-parallel -tp 2", "moe", {}, ()),
+    ("--enable-elastic-ep", "moe", {}, RELEASES),
+    ("--enable-dbo", "moe", {}, RELEASES),
+    ("--enable-dbo --all2all-backend deepep_low_latency", "moe", {}, ()),
+    ("--decode-context-parallel-size 2", "dense", {}, RELEASES),
+    ("--decode-context-parallel-size 2 -tp 2", "dense", {}, ()),
+    ("--data-parallel-rank 0", "dense", {}, RELEASES),
+    ("--data-parallel-external-lb", "moe", {}, RELEASES),
+    ("--data-parallel-hybrid-lb", "moe", {}, RELEASES),
+    ("--mamba-block-size 64", "hybrid", {}, ("0.25.1", "0.27.1")),
+    ("--mamba-block-size 64", "dense", {}, ()),
+    ("""-cc '{"custom_ops":["all","none"]}'""", "dense", {}, RELEASES),
+    ("--max-model-len 0", "dense", {}, RELEASES),
+    (spec('{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_min":0}'), "dense", {}, RELEASES),
+    (spec('{"model":"Qwen/Qwen3-0.6B"}'), "dense", {}, RELEASES),
+    (spec('{"model":"Qwen/Qwen3-0.6B","num_speculative_tokens":3}'), "dense", {}, ()),
+    (spec('{"method":"mtp","model":"Qwen/Qwen3-0.6B","num_speculative_tokens":3}'), "dense", {}, RELEASES),
+    (
+        spec('{"method":"mtp","num_speculative_tokens":3,"rejection_sample_method":"synthetic"}'),
+        "hybrid",
+        {},
+        RELEASES,
+    ),
     (f"--async-scheduling {NGRAM}", "dense", {}, RELEASES),
     (f"--async-scheduling {MTP}", "hybrid", {}, ()),
     (
@@ -112,3 +140,24 @@ def test_rows(argv: str, model: str, env: dict[str, str], refusing: tuple[str, .
     errors = run(argv, release, model, env=env).errors
     assert bool(errors) == (release in refusing), errors
     assert all(error.message and error.argument for error in errors)
+
+
+@pytest.mark.parametrize(
+    ("argv", "model", "release", "refused"),
+    [
+        (MTP, "hybrid", "0.16.0", True),
+        (MTP, "hybrid", "0.17.0", False),
+        (MTP, "hybrid-moe", "0.11.0", False),
+        (MTP, "mamba", "0.16.0", True),
+        (MTP, "deepseek-v4", "0.19.1", True),
+        (MTP, "deepseek-v4", "0.20.0", False),
+        (spec('{"model":"Qwen/Qwen3-0.6B","num_speculative_tokens":3}'), "dense", "0.14.1", True),
+        (spec('{"model":"Qwen/Qwen3-0.6B","num_speculative_tokens":3}'), "dense", "0.17.0", False),
+        ("--kv-cache-dtype turboquant_k8v4", "hybrid", "0.20.0", True),
+        ("--kv-cache-dtype turboquant_k8v4", "hybrid", "0.21.0", False),
+        ("-O0", "mamba", "0.11.0", True),
+        ("-O0", "dense", "0.11.0", False),
+    ],
+)
+def test_what_a_release_refuses(argv: str, model: str, release: str, refused: bool) -> None:
+    assert bool(run(argv, release, model).errors) == refused

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import tarfile
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from bot.learn import SourceError, fetch
+from bot.learn import SourceError, fetch, files
 
 ARCHIVE = b"an archive" * 1000
 SHA = hashlib.sha256(ARCHIVE).hexdigest()
@@ -106,6 +109,21 @@ def test_sizes_are_bounded(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
+def test_the_tag_of_a_release_is_fetched_by_githubs_api(index: str) -> None:
+    Index.pages["/repos/vllm-project/vllm/tarball/refs/tags/v1.2.3rc1"] = ARCHIVE
+    api = index.removesuffix("/simple")
+    with fetch.tagged("v1.2.3-rc1", api) as path:
+        assert path.read_bytes() == ARCHIVE
+    assert not path.exists()
+    with pytest.raises(SourceError, match=r"at v9\.9\.9: the download failed"), fetch.tagged("9.9.9", api):
+        pass
+
+
+def test_without_a_network_it_is_said() -> None:
+    with pytest.raises(SourceError, match="the download failed"), fetch.tagged("1.2.3", "http://127.0.0.1:9"):
+        pass
+
+
 @pytest.mark.parametrize(
     ("written", "expected"), [("v0.25.1", "0.25.1"), ("0.25.1", "0.25.1"), ("0.28.0rc1", "0.28.0rc1")]
 )
@@ -116,3 +134,30 @@ def test_versions_in_normal_form(written: str, expected: str) -> None:
 def test_a_version_that_is_none() -> None:
     with pytest.raises(SourceError, match="is not a version"):
         fetch.normal("../x")
+
+
+def _archive(path: Path, *members: tuple[str, bytes | None]) -> Path:
+    """An archive of files, and of links where there is no text."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in members:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text or b"")
+            if text is None:
+                entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
+            archive.addfile(entry, io.BytesIO(text or b""))
+    return path
+
+
+def test_an_archive_leads_nowhere(tmp_path: Path) -> None:
+    path = _archive(tmp_path / "a.tar.gz", ("top/vllm/a.py", b"A = 1"), ("top/vllm/b.py", None), ("../../x.py", b"B"))
+    tree = files.open_source(path)
+    assert tree.paths == ("vllm/a.py",)
+    assert [tree.read(name) for name in ("vllm/a.py", "vllm/b.py", "../x.py")] == ["A = 1", None, None]
+    assert [found.name for found in tmp_path.iterdir()] == ["a.tar.gz"]
+
+
+def test_the_members_of_an_archive_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_MEMBERS", 1)
+    path = _archive(tmp_path / "a.tar.gz", ("top/vllm/a.py", b""), ("top/vllm/b.py", b""))
+    with pytest.raises(SourceError, match="more files than a release has"):
+        files.open_source(path)

@@ -21,6 +21,9 @@ MAMBA = "vllm/model_executor/models/config.py:MambaModelConfig.verify_and_update
 UNLIMITED_OCR = "vllm/model_executor/models/config.py:UnlimitedOCRForCausalLMConfig.verify_and_update_config"
 
 
+NO_MODES = "the release has no modes of caching recurrent states"
+
+
 def prefix_caching(context: Context) -> Property:
     """`prefix_caching`: whether the engine reuses the cache of equal prefixes."""
     behaviour = context.behaviour("prefix_caching")
@@ -52,7 +55,10 @@ def _taken_away(context: Context, behaviour: Mapping[str, Any], *, asked: bool) 
             return unknown(*embeds.because) if embeds.value is UNKNOWN else certain(False, reason, *embeds.because)
     if behaviour["encoder_only_without"]:
         only, transfer = context.setting("mm_encoder_only"), context.setting("ec_transfer_config")
-        if only is not None and only.value is not False:
+        text_only = str(context.model.architecture).endswith("ForCausalLM")
+        if only is not None and only.value is not False and not text_only:
+            if context.model.architecture is None:
+                return missing("an instance that only encodes images has no prefix caching, if the model reads images")
             reason = context.because(ENCODER_ONLY, "an instance that only encodes images has no prefix caching")
             return unknown(*only.because) if only.value is UNKNOWN else certain(False, reason, *only.because)
         if transfer is not None:
@@ -147,7 +153,9 @@ def _forced_chunks(context: Context, serving: str | None) -> Property:
 
 
 def mamba_cache_mode(context: Context) -> Property:
-    """`mamba_cache_mode`: "none", "align" or "all"."""
+    """`mamba_cache_mode`: "none", "align" or "all"; None in a release that has no such modes."""
+    if context.basis.facts.default("mamba_cache_mode") is None:
+        return certain(None, Reason("engine-default", ARGUMENTS.partition(":")[0], None, NO_MODES))
     behaviour = context.behaviour("mamba_cache_mode")
     ignored = behaviour is not None and behaviour["flag_ignored"]
     setting = None if ignored else context.setting("mamba_cache_mode")
@@ -226,8 +234,8 @@ def supports_all_states(context: Context) -> bool | None:
 def check(context: Context) -> None:
     """Record what the configuration refuses."""
     mode, chunked = context["mamba_cache_mode"], context["chunked_prefill"]
-    setting = context.setting("enable_chunked_prefill")
     recurrent = is_hybrid(context) or is_attention_free(context)
+    setting = context.setting("enable_chunked_prefill")
     caching = context["prefix_caching"]
     if not (recurrent and setting is not None and setting.value is not UNKNOWN):
         return

@@ -16,7 +16,7 @@ from bot.engine.derivations.context import (
     resting_on,
     unknown,
 )
-from bot.engine.derivations.model_kind import serves
+from bot.engine.derivations.model_kind import is_attention_free, is_hybrid, serves
 from bot.engine.derivations.speculation import drafter
 from bot.engine.model import Certainty, Property, Value
 from bot.provenance import Reason
@@ -35,6 +35,10 @@ OLD_POST_INIT = "vllm/config/__init__.py:VllmConfig.__post_init__"
 STOCK = "vllm/config/vllm.py:VllmConfig._disable_cudagraphs_for_v2_stock_torch_compile"
 DYNAMIC = "vllm/config/vllm.py:VllmConfig._maybe_override_dynamic_sd_cudagraph_mode"
 LONGCAT = "vllm/model_executor/models/config.py:LongcatFlashNgramForCausalLMConfig.verify_and_update_config"
+
+MAMBA = "vllm/model_executor/models/config.py:MambaModelConfig.verify_and_update_config"
+WITHOUT_FULL_GRAPHS: Final = frozenset({"Lfm2ForCausalLM", "MiniMaxText01ForCausalLM"})
+"""Recurrent architectures that the first releases capture no full graphs of."""
 
 LAYERWISE_CONNECTORS: Final = frozenset({"LMCacheConnectorV1"})
 """KV connectors that work layer by layer when `use_layerwise` is set."""
@@ -58,6 +62,9 @@ WHOLE_CONNECTORS: Final = frozenset(
 def optimization_level(context: Context) -> Property:
     """`optimization_level`, 0 to 3."""
     setting = context.setting("optimization_level")
+    if setting is None and context.basis.facts.default("optimization_level") is None:
+        text = f"vLLM {context.release}: there are no optimisation levels"
+        return certain(None, Reason("engine-default", "vllm/engine/arg_utils.py", None, text))
     held = context.literal("optimization_level") if setting is None else explicit(setting)
     level = _level(held.value) if held.known else None
     if level is None:
@@ -146,6 +153,9 @@ def _resolve(context: Context) -> Resolved:
         return _eager(state, eager)
     if behaviour is None:
         return _unchecked(state)
+    caching = context.behaviour("prefix_caching")
+    if caching is not None and caching["v1_is_a_choice"] and context.variable("VLLM_USE_V1") is not None:
+        return state.fail(missing("VLLM_USE_V1 may choose the engine before V1, which is not modelled"))
     for name in behaviour["other_keys"]:
         if context.key("compilation_config", name) is not None:
             return state.fail(missing(f"the mode is not modelled with compilation_config.{name}"))
@@ -245,7 +255,7 @@ def _initial(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
         state.take(certain("FULL", reason, *context.model_reasons("architecture")))
         return None
     if not behaviour["levels"]:
-        _without_levels(state)
+        _without_levels(state, recurrent_too=bool(behaviour["recurrent_full_graphs"]))
         return None
     level = context["optimization_level"]
     if not level.known or not isinstance(level.value, int):
@@ -259,13 +269,18 @@ def _initial(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
     return None
 
 
-def _without_levels(state: Resolved) -> None:
+def _without_levels(state: Resolved, *, recurrent_too: bool) -> None:
     """The default of a release without optimisation levels."""
     context = state.context
     text = (
         "a compiled model defaults to FULL_AND_PIECEWISE" if state.compiled else "nothing is compiled: no CUDA graphs"
     )
     definition = POST_INIT if context.basis.place(POST_INIT)[1] else OLD_POST_INIT
+    recurrent = is_hybrid(context) or is_attention_free(context)
+    if recurrent_too and recurrent and context.model.architecture not in WITHOUT_FULL_GRAPHS:
+        reason = context.because(MAMBA, "a recurrent model defaults to FULL_AND_PIECEWISE, compiled or not")
+        state.take(resting_on(context.model_certainty, "FULL_AND_PIECEWISE", reason))
+        return
     state.take(certain("FULL_AND_PIECEWISE" if state.compiled else "NONE", context.because(definition, text)))
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.engine.commandline import UNKNOWN, Setting
-from bot.engine.derivations import caching, compilation, plain, runner, scheduling, speculation
+from bot.engine.derivations import caching, compilation, parallelism, plain, runner, scheduling, speculation
 from bot.engine.derivations.context import Context
+from bot.engine.derivations.model_kind import is_attention_free, is_hybrid
 from bot.engine.derivations.speculation import Drafter, drafter
 from bot.engine.model import EngineError
 
@@ -85,7 +86,7 @@ def _slots(found: Drafter, rule: str) -> int | None:
     return count - 1 if parallel else int(method == "draft_model")
 
 
-def _capture_sizes(context: Context, _: Mapping[str, Any]) -> None:
+def _capture_sizes(context: Context, behaviour: Mapping[str, Any]) -> None:
     """Sizes to capture that cannot be captured."""
     mode = context["cudagraph_mode"]
     if not mode.known or mode.value == "NONE":
@@ -95,9 +96,14 @@ def _capture_sizes(context: Context, _: Mapping[str, Any]) -> None:
         context.refuse(largest, "Maximum cudagraph size should be greater than or equal to 1 when using cuda graph.")
     if sizes is None or not isinstance(sizes.value, list):
         return
-    if not sizes.value:
+    if not sizes.value and behaviour["sizes_needed"]:
         context.refuse(sizes, "cudagraph_capture_sizes should contain at least one element when using cuda graph.")
-    elif largest is not None and isinstance(largest.value, int) and all(isinstance(size, int) for size in sizes.value):
+    elif (
+        sizes.value
+        and largest is not None
+        and isinstance(largest.value, int)
+        and all(isinstance(size, int) for size in sizes.value)
+    ):
         tokens = context.setting("max_num_batched_tokens")
         limit = tokens.value if tokens is not None and isinstance(tokens.value, int) else SMALLEST_DEFAULT_BATCH
         if max(sizes.value) <= limit and max(sizes.value) != largest.value:
@@ -153,6 +159,38 @@ def _stochastic_rounding(context: Context, _: Mapping[str, Any]) -> None:
         context.refuse(flag, "Stochastic rounding for Mamba cache requires the SSM cache to be float16.")
 
 
+def _mamba_blocks(context: Context, behaviour: Mapping[str, Any]) -> None:
+    """Blocks of recurrent state are cached as prefixes, or not at all."""
+    size, caching_ = context.setting("mamba_block_size"), context["prefix_caching"]
+    recurrent = is_hybrid(context) or is_attention_free(context)
+    if not behaviour["mamba_blocks_need_caching"] or size is None or size.value is UNKNOWN or not recurrent:
+        return
+    length = context.setting("max_model_len")
+    if caching_.known and not caching_.value and (length is None or length.value != size.value):
+        context.refuse(size, "--mamba-block-size can only be set with --enable-prefix-caching")
+
+
+def _operators(context: Context, _: Mapping[str, Any]) -> None:
+    """Custom operators are all on, or all off, but not both."""
+    setting = context.key("compilation_config", "custom_ops")
+    if setting is not None and isinstance(setting.value, list) and {"all", "none"} <= set(map(str, setting.value)):
+        context.refuse(setting, "custom_ops can only have one of 'all' and 'none'")
+
+
+def _length(context: Context, behaviour: Mapping[str, Any]) -> None:
+    """A model without any length."""
+    setting = context.setting("max_model_len")
+    if behaviour["length_checked"] and setting is not None and setting.value == 0:
+        context.refuse(setting, "max_model_len must be greater than 0")
+
+
+def _memory(context: Context, _: Mapping[str, Any]) -> None:
+    """More memory than there is."""
+    setting = context.setting("gpu_memory_utilization")
+    if setting is not None and isinstance(setting.value, int | float) and setting.value > 1:
+        context.refuse(setting, f"GPU memory utilization must be less than 1.0. Got {setting.value}.")
+
+
 def _environment(context: Context, _: Mapping[str, Any]) -> None:
     """With `--fail-on-environ-validation` an unknown variable stops the server."""
     strict = context.setting("fail_on_environ_validation")
@@ -180,8 +218,14 @@ _CHECKS: tuple[Check, ...] = (
     _capture_sizes,
     _connector,
     _data_parallel,
+    parallelism.check,
+    _mamba_blocks,
+    _operators,
+    _length,
+    _memory,
     _stochastic_rounding,
     _family(plain.check),
+    plain.check_cache,
     _family(caching.check),
     _family(compilation.check),
     _family(speculation.check),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final, Protocol, TypeVar
 
 from bot.engine.commandline import UNKNOWN, CommandLine, Setting
 from bot.engine.facts import Fact, Field
 from bot.engine.model import Certainty, EngineError, Launch, Model, Property, Value
-from bot.engine.models import Traits
+from bot.engine.models import Traits, traits
 from bot.provenance import Reason, Word
 
 Derivation = Callable[["Context"], Property]
@@ -92,7 +92,8 @@ class Context:
     """One launch in one release.
 
     `model` is what is known of the model, `traits` what its architecture adds (None for each that is not known).
-    `derivations` are asked by name and once; `errors` are what the configuration would refuse.
+    `derivations` are asked by name and once; `errors` are what the configuration would refuse. `fuller` is the model
+    with what is only assumed of it, where that is more: it is asked where `model` gives no certain answer.
     """
 
     launch: Launch
@@ -103,6 +104,7 @@ class Context:
     derivations: Mapping[str, Derivation]
     errors: list[EngineError] = field(default_factory=list, kw_only=True)
     memo: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    fuller: Model | None = field(default=None, kw_only=True)
 
     @property
     def release(self) -> str:
@@ -184,6 +186,21 @@ class Context:
     def model_certainty(self) -> Certainty:
         """How sure the model is."""
         return self.model.certainty
+
+
+def or_by_name(derive: Derivation) -> Derivation:
+    """A derivation that falls back on what is only assumed of the model; its answer is then assumed at best."""
+
+    def found(context: Context) -> Property:
+        first = derive(context)
+        if first.certainty == "certain" or context.fuller is None:
+            return first
+        known = traits(context.fuller.architecture)
+        named = Context(context.launch, context.line, context.basis, context.fuller, known, context.derivations)
+        second = derive(named)
+        return replace(second, certainty="assumed") if second.known else second
+
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -74,8 +74,12 @@ def serves(context: Context) -> str | None:
     kind = context.traits.kind
     if runner is not None and runner.value == "pooling":
         return "pooling"
-    if convert is not None and convert.value not in ("auto", "none"):
-        return "pooling"
+    if convert is not None and convert.value not in ("auto", "none") and runner is None:
+        behaviour = context.behaviour("prefix_caching")
+        if behaviour is None:
+            return None
+        if behaviour["convert_pools"]:
+            return "pooling"
     if kind in ("encoder-decoder", "diffusion"):
         return kind
     generates = runner is not None and runner.value == "generate"

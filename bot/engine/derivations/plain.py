@@ -18,6 +18,7 @@ from bot.engine.derivations.context import (
     resting_on,
     unknown,
 )
+from bot.engine.derivations.model_kind import is_hybrid
 from bot.engine.model import Property
 
 ATTENTION = "vllm/engine/arg_utils.py:EngineArgs.create_engine_config#backend"
@@ -173,6 +174,14 @@ def _named(context: Context, held: Property) -> Property:
 
 _EVER_RENAMED = frozenset({"awq", "awq_marlin", "gptq", "gptq_marlin", "auto_round", "auto-round"})
 """Methods that some release takes for another."""
+
+
+def check_cache(context: Context, behaviour: Mapping[str, Any]) -> None:
+    """Record a format of the KV cache that the model cannot have."""
+    setting = context.setting("kv_cache_dtype")
+    named = setting is not None and str(setting.value).startswith("turboquant_")
+    if setting is not None and named and behaviour["turboquant_without_hybrids"] and is_hybrid(context):
+        context.refuse(setting, "TurboQuant KV cache is not supported for hybrid (attention + Mamba) models.")
 
 
 def check(context: Context) -> None:

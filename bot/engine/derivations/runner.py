@@ -308,8 +308,15 @@ def _mamba_all(context: Context) -> bool | None:
     return mode.value == "all" if mode.known else None
 
 
+def _inner_state(context: Context) -> bool | None:
+    """Whether the model's class says that it has a state of its own; Qwen 3.5's with images do not say it."""
+    if context.traits.recurrent == "gdn" and str(context.model.architecture).endswith("ForConditionalGeneration"):
+        return False
+    return is_hybrid(context) or is_attention_free(context)
+
+
 _FEATURES: Final[Mapping[str, Feature]] = {
-    "recurrent": lambda context: is_hybrid(context) or is_attention_free(context),
+    "recurrent": _inner_state,
     "context_parallel": _more_than_one("prefill_context_parallel_size"),
     "context_parallel_without_mla": _context_parallel_without_mla,
     "stock_compile": _stock_compile,
@@ -370,11 +377,11 @@ def check_variable(context: Context) -> None:
 def check(context: Context, conflicts: Mapping[str, Any]) -> None:
     """Record what the configuration refuses: what the runner that is used does not have."""
     runner, behaviour = context["v2_model_runner"], context.behaviour("v2_model_runner")
-    if behaviour is None or not runner.known or behaviour["default"] in ("absent", "variable"):
+    if behaviour is None or not runner.known or behaviour["default"] == "absent":
         return
     if runner.value:
         _check_second(context, behaviour)
-    else:
+    elif behaviour["default"] != "variable":
         _check_first(context, conflicts)
 
 
@@ -395,7 +402,7 @@ def _check_first(context: Context, conflicts: Mapping[str, Any]) -> None:
 def _check_second(context: Context, behaviour: Mapping[str, Any]) -> None:
     word = context.variable(V2_VARIABLE)
     forced = drafter(context).method.value == "dspark" and behaviour["dspark_forces"]
-    if word is None and not forced:
+    if (word is None and not forced) or not behaviour["checked"]:
         return
     lacking = unsupported(context, behaviour)
     if lacking:

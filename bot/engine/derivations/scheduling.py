@@ -150,12 +150,19 @@ def executor_supports(context: Context, behaviour: Mapping[str, Any]) -> bool | 
     setting = context.setting("distributed_executor_backend")
     if setting is None:
         backend = context.setting("data_parallel_backend")
-        if backend is None or backend.value == "mp":
+        if backend is None or backend.value == "mp" or _one_rank(context):
             return True
         return _ray_supports(context, behaviour) if backend.value == "ray" else None
     if setting.value == "ray":
         return _ray_supports(context, behaviour)
     return True if setting.value in ASYNC_EXECUTORS else None
+
+
+def _one_rank(context: Context) -> bool:
+    """Whether one process computes the model, whatever the backend of data parallelism is."""
+    sizes = [context[name] for name in ("tensor_parallel_size", "pipeline_parallel_size")]
+    ranks = context.setting("prefill_context_parallel_size")
+    return all(size.value == 1 for size in sizes) and (ranks is None or ranks.value == 1)
 
 
 def _ray_supports(context: Context, behaviour: Mapping[str, Any]) -> bool | None:

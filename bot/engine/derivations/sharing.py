@@ -128,7 +128,15 @@ class Sharing:
     def _context(self, index: int) -> SharingContext:
         basis, start = self.panel.members[index], self._start
         context = SharingContext(
-            start.launch, start.line, basis, start.model, start.traits, start.derivations, self, index
+            start.launch,
+            start.line,
+            basis,
+            start.model,
+            start.traits,
+            start.derivations,
+            self,
+            index,
+            fuller=start.fuller,
         )
         context.basis = Asking(basis, context.note)
         return context

@@ -14,7 +14,7 @@ from bot.engine.commandline import UNKNOWN, Setting
 from bot.engine.derivations.context import Context, assumed, assumption, certain, missing, unknown
 from bot.engine.derivations.plain import model_name
 from bot.engine.model import Property
-from bot.engine.models import drafter_kind
+from bot.engine.models import drafter_kind, drafts_itself
 from bot.provenance import Reason
 
 POST_INIT = "vllm/config/speculative.py:SpeculativeConfig.__post_init__"
@@ -220,10 +220,23 @@ def check(context: Context) -> None:
     _check_tensor_parallel(context, settings)
     _check_count(context, settings, whole)
     _check_method(context, settings, whole)
+    _check_synthetic(context, settings)
+
+
+def _check_synthetic(context: Context, settings: Mapping[str, Setting]) -> None:
+    """Made-up acceptance needs its rates, or its length."""
+    rule = settings.get("rejection_sample_method")
+    if rule is None or rule.value != "synthetic":
+        return
+    if context.basis.facts.field("SpeculativeConfig.synthetic_acceptance_length") is not None:
+        given = [settings.get(f"synthetic_acceptance_{name}") for name in ("rates", "length")]
+        if (given[0] is None) == (given[1] is None):
+            context.refuse(rule, "rejection_sample_method='synthetic' requires exactly one of its rates and its length")
 
 
 def _check_tensor_parallel(context: Context, settings: Mapping[str, Setting]) -> None:
-    if "tensor_parallel_size" in settings:
+    behaviour = context.behaviour("conflicts") or {}
+    if "tensor_parallel_size" in settings and behaviour.get("tensor_parallel_key_refused"):
         message = "'tensor_parallel_size' is not a valid argument in the speculative_config"
         context.refuse(settings["tensor_parallel_size"], message)
     draft, size = settings.get("draft_tensor_parallel_size"), context["tensor_parallel_size"]
@@ -241,6 +254,9 @@ def _check_count(context: Context, settings: Mapping[str, Setting], whole: Setti
     if "num_speculative_tokens" in settings:
         return
     named, model = settings.get("method"), settings.get("model")
+    if model is not None and drafter(context).method.value == "draft_model":
+        context.refuse(model, "A speculative model was provided, but `num_speculative_tokens` was not provided")
+        return
     own = named is not None and named.value == "suffix"
     if not own and (model is None or model.value in ("ngram", "[ngram]")):
         context.refuse(whole, "num_speculative_tokens must be provided with speculative model")
@@ -255,6 +271,8 @@ def _check_method(context: Context, settings: Mapping[str, Setting], whole: Sett
             context.refuse(named or whole, "num_speculative_tokens was provided but without speculative model.")
         elif kind == "mtp":
             _check_own_layers(context, named or whole)
+    elif model is not None and isinstance(model.value, str):
+        _check_checkpoint(context, named or model, kind, model.value)
     if kind in ("ngram", "ngram_gpu"):
         _check_lookup(context, settings)
 
@@ -262,12 +280,33 @@ def _check_method(context: Context, settings: Mapping[str, Setting], whole: Sett
 def _check_own_layers(context: Context, named: Setting) -> None:
     """A target without prediction layers cannot draft for itself."""
     where = model_name(context) or ""
-    if context.traits.mtp is False and not any(text in where.lower() for text, _ in path_marks(context)):
+    behaviour: Mapping[str, Any] = context.behaviour("spec_decode") or {}
+    as_of = behaviour.get("mtp_as_of", "")
+    if drafts_itself(context.model.architecture, as_of) is False and not any(
+        text in where.lower() for text, _ in path_marks(context)
+    ):
         context.refuse(named, "Unsupported speculative method: 'mtp'")
+
+
+def _check_checkpoint(context: Context, argument: Setting, kind: object, path: str) -> None:
+    """A plain model as a drafter, where the release has no such method or another one is asked for."""
+    behaviour: Mapping[str, Any] = context.behaviour("spec_decode") or {}
+    marked = any(text in path.lower() for text, _ in path_marks(context))
+    if marked or kind in WITHOUT_DRAFTER or path in ("ngram", "[ngram]"):
+        return
+    plain = drafter_kind(path) == "draft_model"
+    if kind == "mtp" and plain:
+        context.refuse(argument, "Unsupported speculative method: 'mtp'")
+    elif not behaviour.get("draft_model", True) and (kind == "draft_model" or (kind is None and plain)):
+        context.refuse(argument, "Draft model speculative decoding is not supported yet.")
 
 
 def _check_lookup(context: Context, settings: Mapping[str, Setting]) -> None:
     low, high = settings.get("prompt_lookup_min"), settings.get("prompt_lookup_max")
+    for bound in (low, high):
+        if bound is not None and isinstance(bound.value, int) and bound.value < 1:
+            context.refuse(bound, f"prompt_lookup_min and prompt_lookup_max must be > 0, not {bound.value}")
+            return
     if low is None or high is None or not isinstance(low.value, int) or not isinstance(high.value, int):
         return
     if low.value > high.value:

@@ -136,6 +136,8 @@ def _backend(context: Context, behaviour: Mapping[str, Any]) -> Property | tuple
     if dtype.value == "auto":
         notes.insert(1, assumption("the checkpoint does not quantize the KV cache itself"))
     if is_hybrid(context):
+        if context.model.recurrent != "gdn" and not behaviour["recurrent_batches"]:
+            return missing("what this model's recurrent layers capture is not modelled for this release")
         captures = min(captures, Captures.EQUAL_BATCHES)
     return name, captures, (able, choice, *notes)
 
@@ -240,6 +242,8 @@ def _flashinfer(context: Context, behaviour: Mapping[str, Any], sm: int) -> Capt
     """TRT-LLM's kernels (and XQA's, where the release uses them) capture drafted decoding, FlashInfer's own do not."""
     forced = context.key("attention_config", "use_trtllm_attention")
     if forced is not None and forced.value is not UNKNOWN and not forced.value and sm >= 90:
+        return Captures.SINGLE_TOKENS
+    if behaviour["flashinfer_sm_100_alone"] and sm != 100:
         return Captures.SINGLE_TOKENS
     return Captures.EQUAL_BATCHES if sm // 10 in behaviour["flashinfer_batches"] else Captures.SINGLE_TOKENS
 
