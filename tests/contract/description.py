@@ -129,6 +129,9 @@ def _correct(value: Any) -> None:
         # OpenAPI wants null among an enum's values where it is allowed.
         if value.get("nullable") is True and isinstance(value.get("enum"), list) and None not in value["enum"]:
             value["enum"] = [*value["enum"], None]
+        # The lists of events that an App may have are older than the merge queue.
+        if {"check_run", "workflow_run"} <= {*map(str, value.get("enum", ()))}:
+            value["enum"] = [*value["enum"], "merge_group"]
         # The package writes "all of" where the original has "any of": an account is a user or an enterprise.
         if [each.get("title") for each in value.get("allOf", ())] == ["Simple User", "Enterprise"]:
             value["anyOf"] = value.pop("allOf")
@@ -149,7 +152,7 @@ def _allow_null(schemas: Json) -> None:
             for part in name.split("."):
                 where = where[part] if part in where else where["properties"][part]
             if "$ref" in where:
-                where["allOf"] = [{"$ref": where.pop("$ref")}]
+                where |= schemas[where.pop("$ref").rpartition("/")[2]]
             where["nullable"] = True
 
 

@@ -2,8 +2,8 @@
 
     python -m tests.contract.fetch
 
-The packages are pinned by version and checksum; what is in the cache is not fetched again. Where npm is missing, or does
-not answer, this says so and ends well: the tests that need the description are then skipped.
+The packages are pinned by version and checksum; what is in the cache is not fetched again. Where npm is missing, or
+does not answer, this says so and ends well: the tests that need the description are then skipped.
 """
 
 from __future__ import annotations

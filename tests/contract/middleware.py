@@ -50,7 +50,7 @@ class _Response:
 @cache
 def _openapi() -> OpenAPI:
     # Without this setting the whole description would be validated first.
-    return OpenAPI.from_dict(description.description(), config=Config(spec_validator_cls=None))
+    return OpenAPI.from_dict(description.description(), config=Config(spec_validator_cls=None))  # type: ignore[arg-type]
 
 
 class Contract:

@@ -116,6 +116,9 @@ def covers(token: Token, repository: Repository) -> bool:
 def permits(token: Token, need: str) -> bool:
     """Whether a token has a permission like "checks:write"."""
     name, _, level = need.partition(":")
-    now = token.installation.permissions.get(name, "") if name != "metadata" else "read"
-    granted = min(_LEVELS.get(now, 0), _LEVELS.get(token.permissions.get(name, now), 0))
+    if name == "metadata":  # goes with every token
+        return level == "read"
+    granted = _LEVELS.get(token.installation.permissions.get(name, ""), 0)
+    if token.permissions:  # narrowed
+        granted = min(granted, _LEVELS.get(token.permissions.get(name, ""), 0))
     return granted >= _LEVELS[level]

@@ -8,7 +8,8 @@ from datetime import timedelta
 from bot.sandbox.github import shapes
 from bot.sandbox.github.access import covers
 from bot.sandbox.github.call import Answer, Body, Call, Refused, Routes, not_found
-from bot.sandbox.github.model import Installation, Json, Token, stamp
+from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.model import Installation, Json, Token
 
 ROUTES = Routes()
 

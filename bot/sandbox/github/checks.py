@@ -6,9 +6,10 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.sandbox.github import pulls, revisions, shapes
+from bot.sandbox.github import commits, pulls, revisions, shapes
 from bot.sandbox.github.call import Answer, Body, Call, Refused, Routes, malformed, not_found
-from bot.sandbox.github.model import App, CheckRun, CheckSuite, Json, Repository, node_id, stamp
+from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.model import App, CheckRun, CheckSuite, Json, Repository, node_id
 
 if TYPE_CHECKING:
     from bot.sandbox.github.hub import Hub
@@ -65,8 +66,7 @@ def suite(hub: Hub, repository: Repository, which: CheckSuite) -> Json:
     url = f"{hub.url}/repos/{repository.full_name}/check-suites/{which.id}"
     runs = [each for each in repository.runs.values() if each.suite is which]
     status, conclusion = state(which, runs)
-    data = repository.store.describe(which.head_sha)
-    who = {"name": data.author, "email": data.email}
+    parents = repository.store.describe(which.head_sha).parents
     return {
         "id": which.id,
         "node_id": node_id("CS", which.id),
@@ -75,7 +75,7 @@ def suite(hub: Hub, repository: Repository, which: CheckSuite) -> Json:
         "status": status,
         "conclusion": conclusion,
         "url": url,
-        "before": data.parents[0] if data.parents else None,
+        "before": parents[0] if parents else None,
         "after": which.head_sha,
         "pull_requests": _pulls(hub, repository, which.head_sha),
         "app": shapes.app(hub, which.app),
@@ -86,14 +86,7 @@ def suite(hub: Hub, repository: Repository, which: CheckSuite) -> Json:
         "runs_rerequestable": True,
         "latest_check_runs_count": len(runs),
         "check_runs_url": f"{url}/check-runs",
-        "head_commit": {
-            "id": which.head_sha,
-            "tree_id": data.tree,
-            "message": data.message,
-            "timestamp": data.when,
-            "author": who,
-            "committer": who,
-        },
+        "head_commit": commits.simple(repository, which.head_sha),
     }
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.sandbox.github import issues, shapes
 from bot.sandbox.github.call import Answer, Body, Call, Refused, Routes, not_found
-from bot.sandbox.github.model import Issue, IssueComment, Json, Reaction, Repository, ReviewComment, node_id, stamp
+from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.model import Issue, IssueComment, Json, Reaction, Repository, ReviewComment, node_id
 
 if TYPE_CHECKING:
     from bot.sandbox.github.hub import Hub

@@ -65,13 +65,27 @@ def commit(hub: Hub, repository: Repository, sha: str) -> Json:
     }
 
 
+def simple(repository: Repository, sha: str) -> Json:
+    """A commit as events name it."""
+    data = repository.store.describe(sha)
+    who = {"name": data.author, "email": data.email}
+    return {
+        "id": sha,
+        "tree_id": data.tree,
+        "message": data.message,
+        "timestamp": data.when,
+        "author": who,
+        "committer": who,
+    }
+
+
 def files(hub: Hub, repository: Repository, changed: tuple[FileDiff, ...], head: str) -> list[Json]:
     """Changed files, with patches until the comparison's limits are reached."""
     answer, size, lines = [], 0, 0
     for each in changed:
         patch = each.patch
-        size += len(each.text.encode("utf-8"))
-        lines += each.text.count("\n")
+        size += len((patch or "").encode("utf-8"))
+        lines += (patch or "").count("\n")
         entry: Json = {
             "sha": each.sha,
             "filename": each.path,

@@ -45,10 +45,10 @@ class Events:
         }
         self._hub.hooks.emit("pull_request", {**body, **(more or {})}, sender, repository)
 
-    def issue(self, repository: Repository, which: Issue, action: str, sender: User) -> None:
+    def issue(self, repository: Repository, which: Issue, action: str, sender: User, more: Json | None = None) -> None:
         """`issues`."""
         body = {"action": action, "issue": issues.issue(self._hub, repository, which)}
-        self._hub.hooks.emit("issues", body, sender, repository)
+        self._hub.hooks.emit("issues", {**body, **(more or {})}, sender, repository)
 
     def comment(
         self,
@@ -64,12 +64,14 @@ class Events:
         body["comment"] = comments.comment(self._hub, repository, which, one)
         self._hub.hooks.emit("issue_comment", {**body, **(more or {})}, sender, repository)
 
-    def review(self, repository: Repository, which: Pull, one: Review, action: str, sender: User) -> None:
+    def review(
+        self, repository: Repository, which: Pull, one: Review, action: str, sender: User, more: Json | None = None
+    ) -> None:
         """`pull_request_review`. Its state is in small letters here."""
         written = reviews.review(self._hub, repository, which, one)
         body = {"action": action, "review": {**written, "state": written["state"].lower()}}
         body["pull_request"] = pulls.pull(self._hub, repository, which)
-        self._hub.hooks.emit("pull_request_review", body, sender, repository)
+        self._hub.hooks.emit("pull_request_review", {**body, **(more or {})}, sender, repository)
 
     def review_comment(
         self,
@@ -125,8 +127,8 @@ class Events:
     def merge_group(self, repository: Repository, sha: str, base: str, ref: str, action: str, sender: User) -> None:
         """`merge_group` checks_requested, or destroyed."""
         base_ref = f"refs/heads/{repository.default_branch}"
-        written = {"head_sha": sha, "head_ref": ref, "base_sha": base, "base_ref": base_ref}
-        written["head_commit"] = commits.commit(self._hub, repository, sha)["commit"]
+        written: Json = {"head_sha": sha, "head_ref": ref, "base_sha": base, "base_ref": base_ref}
+        written["head_commit"] = commits.simple(repository, sha)
         self._hub.hooks.emit("merge_group", {"action": action, "merge_group": written}, sender, repository)
 
     def installation(self, which: Installation, action: str, sender: User) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bot.sandbox.github import checks, revisions
 from bot.sandbox.github.call import Call
+from bot.sandbox.github.clock import stamp
 from bot.sandbox.github.graphql_types import Field, Object, check, connection
-from bot.sandbox.github.model import CheckRun, CheckSuite, Json, Repository, User, node_id, stamp
+from bot.sandbox.github.model import CheckRun, CheckSuite, Json, Repository, User, node_id
 
 MAX_TEXT_BYTES = 512_000
 """`Blob.text` is cut there, and `isTruncated` says so."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bot.sandbox.github import pulls, shapes
 from bot.sandbox.github.call import Call
+from bot.sandbox.github.clock import stamp
 from bot.sandbox.github.graphql_git import actor, commit, git_object, reference
 from bot.sandbox.github.graphql_types import Fault, Field, Object, check, connection
-from bot.sandbox.github.model import IssueComment, Json, Pull, Repository, Review, ReviewComment, node_id, stamp
+from bot.sandbox.github.model import IssueComment, Json, Pull, Repository, Review, ReviewComment, node_id
 
 
 def repository(call: Call, which: Repository) -> Object:

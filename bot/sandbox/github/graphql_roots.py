@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bot.sandbox.github import access, graphql_pulls
 from bot.sandbox.github.call import Call
+from bot.sandbox.github.clock import stamp
 from bot.sandbox.github.graphql_git import actor
 from bot.sandbox.github.graphql_types import Fault, Field, Object, check
-from bot.sandbox.github.model import IssueComment, Json, Pull, Repository, ReviewComment, node_id, stamp
+from bot.sandbox.github.model import IssueComment, Json, Pull, Repository, ReviewComment, node_id
 
 CLASSIFIERS = ("ABUSE", "DUPLICATE", "LOW_QUALITY", "OFF_TOPIC", "OUTDATED", "RESOLVED", "SPAM")
 

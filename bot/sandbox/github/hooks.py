@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from bot.sandbox.github.call import Answer, Call, Refused, Routes, not_found
-from bot.sandbox.github.model import App, Installation, Json, Repository, User, node_id, stamp
+from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.model import App, Installation, Json, Repository, User, node_id
+from bot.sandbox.github.shapes import organization as organization_json
 from bot.sandbox.github.shapes import repository as repository_json
 from bot.sandbox.github.shapes import user as user_json
 
@@ -102,8 +104,7 @@ class Hooks:
         """Tell every App that is installed for the repository, has subscribed and may know; or `only` one of them."""
         common: Json = {"repository": repository_json(self._hub, repository), "sender": user_json(self._hub, sender)}
         if repository.owner.kind == "Organization":
-            url = f"{self._hub.url}/orgs/{repository.owner.login}"
-            common["organization"] = {"login": repository.owner.login, "id": repository.owner.id, "url": url}
+            common["organization"] = organization_json(self._hub, repository.owner)
         made = []
         for installation in self._hub.installed_for(repository):
             if only in (None, installation.app) and _may_know(installation, event):

@@ -33,13 +33,14 @@ from bot.sandbox.github import (
     server,
 )
 from bot.sandbox.github.call import Route
+from bot.sandbox.github.clock import Clock
 from bot.sandbox.github.contents import MAX_TREE_ENTRIES
 from bot.sandbox.github.events import Events
 from bot.sandbox.github.faults import Faults
 from bot.sandbox.github.hooks import Hooks
 from bot.sandbox.github.limits import Limits
 from bot.sandbox.github.log import Logged
-from bot.sandbox.github.model import App, Clock, Installation, Repository, Token, User
+from bot.sandbox.github.model import App, Installation, Repository, Token, User
 from bot.sandbox.github.repository import RepositoryHandle
 from bot.sandbox.github.store import GitStore
 

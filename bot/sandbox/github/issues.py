@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.sandbox.github import shapes
 from bot.sandbox.github.call import Answer, Body, Call, Refused, Routes, invalid, not_found
-from bot.sandbox.github.model import Issue, Json, Label, Repository, node_id, stamp
+from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.model import Issue, Json, Label, Repository, node_id
 
 if TYPE_CHECKING:
     from bot.sandbox.github.hub import Hub
@@ -131,27 +132,31 @@ def update_issue(call: Call) -> Answer:
     """Edit. A body that is too long is dropped silently: 200 and the old one stays (facts, section 4)."""
     repository, which = call.repository, find(call)
     body = Body(call.body, "title body state state_reason labels assignees assignee milestone type")
-    which.title = body.text("title", which.title, most=MAX_TITLE)
-    text = body.text("body", which.body)
-    if len(text.encode("utf-8")) <= MAX_BODY_BYTES:
-        which.body = text
+    title, text = body.text("title", which.title, most=MAX_TITLE), body.text("body", which.body)
+    reason = body.one_of("state_reason", "completed not_planned reopened duplicate")
+    state = body.one_of("state", "open closed", which.state)
+    if len(text.encode("utf-8")) > MAX_BODY_BYTES:
+        text = which.body
+    action = "edited" if state == which.state else "closed" if state == "closed" else "reopened"
+    more = {"changes": changes(which, title, text)} if action == "edited" else {}
+    which.title, which.body = title, text
     if "labels" in body:
         which.labels = [_label(call, repository, name) for name in body.list("labels")]
-    now = call.hub.clock.now()
-    state = body.one_of("state", "open closed", which.state)
-    action = "edited"
-    if state != which.state:
-        action = "closed" if state == "closed" else "reopened"
+    if action != "edited":
         close(which, call, action)
-        which.state_reason = (
-            body.one_of("state_reason", "completed not_planned reopened duplicate") or which.state_reason
-        )
-    which.updated_at = now
+        which.state_reason = reason or which.state_reason
+    which.updated_at = call.hub.clock.now()
     if which.number in repository.pulls:
-        call.hub.events.pull(repository, repository.pulls[which.number], action, call.author)
+        call.hub.events.pull(repository, repository.pulls[which.number], action, call.author, more)
     else:
-        call.hub.events.issue(repository, which, action, call.author)
+        call.hub.events.issue(repository, which, action, call.author, more)
     return Answer(issue(call.hub, repository, which))
+
+
+def changes(which: Issue, title: str, text: str) -> Json:
+    """What an edit replaces."""
+    replaced = {"title": (which.title, title), "body": (which.body, text)}
+    return {name: {"from": old} for name, (old, new) in replaced.items() if old != new}
 
 
 def close(which: Issue, call: Call, action: str) -> None:

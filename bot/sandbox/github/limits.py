@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.sandbox.github.call import Refused
-from bot.sandbox.github.model import Clock, Json
+from bot.sandbox.github.clock import Clock
+from bot.sandbox.github.model import Json
 
 HOUR = timedelta(hours=1)
 AUTHENTICATED = 5_000

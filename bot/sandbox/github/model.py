@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from bot.sandbox.github.store import GitStore
@@ -15,26 +15,6 @@ Json: TypeAlias = dict[str, Any]
 
 Side = Literal["LEFT", "RIGHT"]
 Role = Literal["admin", "maintain", "write", "triage", "read"]
-
-
-class Clock:
-    """The hub's time: the real one, moved by what a scenario asks for."""
-
-    def __init__(self) -> None:
-        self._offset = timedelta()
-
-    def now(self) -> datetime:
-        """The time in UTC, whole seconds (as GitHub writes times)."""
-        return (datetime.now(UTC) + self._offset).replace(microsecond=0)
-
-    def advance(self, seconds: float) -> None:
-        """Let time pass: tokens expire, rate limits reset."""
-        self._offset += timedelta(seconds=seconds)
-
-
-def stamp(moment: datetime | None) -> str | None:
-    """A time as GitHub writes it; None stays."""
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def node_id(prefix: str, number: int) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from bot.sandbox.github import commits, issues, revisions, shapes
 from bot.sandbox.github.call import Answer, Body, Call, Refused, Routes, invalid, not_found
+from bot.sandbox.github.clock import stamp
 from bot.sandbox.github.diffs import FileDiff
-from bot.sandbox.github.model import Json, Pull, Repository, node_id, stamp
+from bot.sandbox.github.model import Json, Pull, Repository, node_id
 
 if TYPE_CHECKING:
     from bot.sandbox.github.hub import Hub
@@ -201,14 +202,15 @@ def update_pull(call: Call) -> Answer:
     """Edit the title, the text, the state or the base."""
     repository, which = call.repository, find(call)
     body = Body(call.body, "title body state base maintainer_can_modify")
-    which.issue.title = body.text("title", which.issue.title, most=issues.MAX_TITLE)
-    which.issue.body = issues.check_body(body.text("body", which.issue.body), "PullRequest")
-    action = "edited"
+    title = body.text("title", which.issue.title, most=issues.MAX_TITLE)
+    text = issues.check_body(body.text("body", which.issue.body), "PullRequest")
+    action, more = "edited", {"changes": issues.changes(which.issue, title, text)}
+    which.issue.title, which.issue.body = title, text
     state = body.one_of("state", "open closed", which.issue.state)
     if state != which.issue.state:
-        action = "closed" if state == "closed" else "reopened"
+        action, more = ("closed" if state == "closed" else "reopened"), {}
         issues.close(which.issue, call, action)
-    call.hub.events.pull(repository, which, action, call.author)
+    call.hub.events.pull(repository, which, action, call.author, more)
     return Answer(pull(call.hub, repository, which, full=True))
 
 

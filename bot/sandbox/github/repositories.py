@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bot.sandbox.github import commits, shapes
 from bot.sandbox.github.call import Answer, Call, Routes, not_found
-from bot.sandbox.github.model import Json, Release, Repository, node_id, stamp
+from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.model import Json, Release, Repository, node_id
 
 ROUTES = Routes()
 

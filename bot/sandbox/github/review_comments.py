@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.sandbox.github import anchors, comments, issues, pulls, reviews, shapes
 from bot.sandbox.github.call import Answer, Body, Call, Routes, not_found
-from bot.sandbox.github.model import App, Json, Pull, Repository, ReviewComment, User, stamp
+from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.model import App, Json, Pull, Repository, ReviewComment, User
 
 if TYPE_CHECKING:
     from bot.sandbox.github.hub import Hub

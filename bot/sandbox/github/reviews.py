@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from bot.sandbox.github import anchors, issues, pulls, shapes
 from bot.sandbox.github.anchors import Anchor
 from bot.sandbox.github.call import Answer, Body, Call, Refused, Routes, malformed, not_found
-from bot.sandbox.github.model import App, Json, Pull, Repository, Review, ReviewComment, User, node_id, stamp
+from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.model import App, Json, Pull, Repository, Review, ReviewComment, User, node_id
 
 if TYPE_CHECKING:
     from bot.sandbox.github.hub import Hub
@@ -58,6 +59,17 @@ def check_commit(repository: Repository, pull: Pull, commit: str) -> str:
 @ROUTES.add("POST", "/repos/{owner}/{repo}/pulls/{pull_number}/reviews", "pull_requests:write")
 def create_review(call: Call) -> Answer:
     """A review with its comments, all or none: one that is not in the diff rejects everything."""
+    try:
+        return _create(call)
+    except Refused as refusal:
+        # Here the errors are plain texts, where other addresses have objects.
+        texts = [each["message"] if isinstance(each, dict) else each for each in refusal.errors or ()]
+        if texts:
+            raise Refused(422, "Unprocessable Entity", texts) from None
+        raise
+
+
+def _create(call: Call) -> Answer:
     repository, pull = call.repository, pulls.find(call)
     body = Body(call.body, "commit_id body event comments")
     event = body.one_of("event", "APPROVE REQUEST_CHANGES COMMENT")
@@ -181,8 +193,9 @@ def update_review(call: Call) -> Answer:
     pull, found = find(call)
     if found.app is not call.installation.app:
         raise Refused(403, "Resource not accessible by integration")
-    found.body = issues.check_body(Body(call.body, "body").text("body"), "PullRequestReview")
-    call.hub.events.review(call.repository, pull, found, "edited", call.author)
+    before, found.body = found.body, issues.check_body(Body(call.body, "body").text("body"), "PullRequestReview")
+    changes = {"changes": {"body": {"from": before}}}
+    call.hub.events.review(call.repository, pull, found, "edited", call.author, changes)
     return Answer(review(call.hub, call.repository, pull, found))
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bot.sandbox.github.model import App, Installation, Json, Label, Reaction, Repository, User, node_id, stamp
+from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.model import App, Installation, Json, Label, Reaction, Repository, User, node_id
 
 if TYPE_CHECKING:
     from bot.sandbox.github.hub import Hub
@@ -84,6 +85,25 @@ def user(hub: Hub, who: User) -> Json:
         "type": who.kind,
         "user_view_type": "public",
         "site_admin": False,
+    }
+
+
+def organization(hub: Hub, which: User) -> Json:
+    """An organisation as events name it."""
+    url = f"{hub.url}/orgs/{which.login}"
+    return {
+        "login": which.login,
+        "id": which.id,
+        "node_id": node_id("O", which.id),
+        "url": url,
+        "repos_url": f"{url}/repos",
+        "events_url": f"{url}/events",
+        "hooks_url": f"{url}/hooks",
+        "issues_url": f"{url}/issues",
+        "members_url": f"{url}/members{{/member}}",
+        "public_members_url": f"{url}/public_members{{/member}}",
+        "avatar_url": f"{hub.web_url}/avatars/u/{which.id}?v=4",
+        "description": "",
     }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.repositories import git
 from bot.repositories.objects import ObjectReader
+from bot.sandbox.github.clock import stamp
 from bot.sandbox.github.diffs import FileDiff, parse_diff
 
 _LARGEST_BLOB = 100 * 1024 * 1024
@@ -45,17 +46,18 @@ class GitStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        subprocess.run(
-            ["git", "init", "--quiet", "--bare", "--initial-branch=main", str(folder)],
-            check=True,
-            env=git.environment(),
-        )
+        # What `git init --bare` makes, without starting a program for it.
+        for below in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+            (folder / below).mkdir(parents=True)
+        (folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
+        (folder / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", encoding="ascii")
         self._objects = ObjectReader(folder)
         self._refs = 0
         self._commits: dict[str, Commit] = {}
         self._trees: dict[tuple[str, bool], tuple[Entry, ...]] = {}
         self._diffs: dict[tuple[str, str], tuple[FileDiff, ...]] = {}
         self._bases: dict[tuple[str, str], str | None] = {}
+        self._between: dict[tuple[str, str], list[str]] = {}
 
     def close(self) -> None:
         """End git's process."""
@@ -138,13 +140,13 @@ class GitStore:
 
     def describe(self, sha: str) -> Commit:
         """A commit's data."""
-        if sha not in self._commits:
-            raw = self._run("show", "-s", "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%B", sha).decode("utf-8")
-            full, tree, parents, author, email, when, message = raw.split("\0")
-            moment = datetime.fromtimestamp(int(when)).astimezone().utctimetuple()
-            text = f"{moment[0]:04}-{moment[1]:02}-{moment[2]:02}T{moment[3]:02}:{moment[4]:02}:{moment[5]:02}Z"
-            self._commits[full] = Commit(full, tree, tuple(parents.split()), author, email, text, message.strip())
-        return self._commits[sha]
+        known = self._commits.get(sha)
+        if known is None:
+            found = self._objects.read(sha, _LARGEST_BLOB)
+            if found is None or found.content is None:
+                raise KeyError(sha)
+            known = self._commits[sha] = _commit(sha, found.content.decode("utf-8", "replace"))
+        return known
 
     def tree(self, tree: str, *, recursive: bool) -> tuple[Entry, ...]:
         """The entries of a tree or of a commit's tree."""
@@ -175,7 +177,11 @@ class GitStore:
 
     def between(self, base: str, head: str) -> list[str]:
         """The commits of `head` that are not in `base`, oldest first."""
-        return self._run("rev-list", "--reverse", "--topo-order", head, f"^{base}").decode("ascii").split()
+        key = (base, head)
+        if key not in self._between:
+            listing = self._run("rev-list", "--reverse", "--topo-order", head, f"^{base}")
+            self._between[key] = listing.decode("ascii").split()
+        return self._between[key]
 
     def history(self, head: str, path: str = "") -> list[str]:
         """The commits of `head`, newest first; of one path when given."""
@@ -183,8 +189,7 @@ class GitStore:
 
     def contains(self, commit: str, ancestor: str) -> bool:
         """Whether `ancestor` is in the history of `commit`."""
-        status, _ = git.run(self.folder, "merge-base", "--is-ancestor", ancestor, commit, statuses=(0, 1))
-        return status == 0
+        return commit == ancestor or self.merge_base(commit, ancestor) == ancestor
 
     def archive(self, commit: str, prefix: str) -> bytes:
         """A gzipped tarball of a commit."""
@@ -192,6 +197,22 @@ class GitStore:
 
     def _run(self, *arguments: str) -> bytes:
         return git.run(self.folder, *arguments)[1]
+
+
+def _commit(sha: str, raw: str) -> Commit:
+    head, _, message = raw.partition("\n\n")
+    parents: list[str] = []
+    said: dict[str, str] = {}
+    for line in head.split("\n"):
+        word, _, value = line.partition(" ")
+        if word == "parent":
+            parents.append(value)
+        else:
+            said.setdefault(word, value)
+    name, _, rest = said["author"].partition(" <")
+    email, _, when = rest.partition("> ")
+    moment = stamp(datetime.fromtimestamp(int(when.split(" ")[0]), UTC))
+    return Commit(sha, said["tree"], tuple(parents), name, email, moment, message.strip())
 
 
 def _entry(record: str) -> Entry:

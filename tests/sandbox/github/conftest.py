@@ -27,7 +27,7 @@ async def hub() -> AsyncIterator[Hub]:
 @pytest.fixture
 def repo(hub: Hub) -> RepositoryHandle:
     hub.register_app()
-    files = {"compose/one.yml": COMPOSE, "README.md": "# Serving\n", "logo.bin": b"\0\1\2"}
+    files: dict[str, str | bytes] = {"compose/one.yml": COMPOSE, "README.md": "# Serving\n", "logo.bin": b"\0\1\2"}
     return hub.repository("acme/serving", files, installed=True)
 
 
