@@ -133,9 +133,8 @@ class Contract:
     def _check_graphql(self, body: bytes, content: bytes) -> None:
         if not graphql_schema.AVAILABLE:
             return
-        for fault in graphql_schema.faults(json.loads(body)["query"]):
-            if "errors" not in json.loads(content):  # a test may send what is to be refused
-                self.broken.append(f"GraphQL: {fault}")
+        if "errors" not in json.loads(content):  # a test may send what is to be refused
+            self.broken += [f"GraphQL: {fault}" for fault in graphql_schema.faults(json.loads(body)["query"])]
 
 
 def _causes(error: BaseException) -> list[BaseException]:

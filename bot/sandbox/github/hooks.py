@@ -29,6 +29,8 @@ LARGEST = 25 * 1024 * 1024
 
 PATIENCE_SECONDS = 10.0
 KEPT = timedelta(days=3)
+NOT_SENT = "not sent"
+"""Of events for an App that has no address for webhooks."""
 
 ROUTES = Routes()
 
@@ -165,7 +167,9 @@ class Hooks:
 
     def _add(self, delivery: Delivery) -> None:
         self.deliveries.append(delivery)
-        if not self.held and delivery.app.hook_url is not None:
+        if delivery.app.hook_url is None:
+            delivery.status = NOT_SENT
+        elif not self.held:
             self.send(delivery)
 
     async def _attempt(self, delivery: Delivery) -> None:
@@ -248,7 +252,7 @@ def _attempts(call: Call) -> list[Delivery]:
     assert call.app is not None
     since = call.hub.clock.now() - KEPT
     made = [each for each in call.hub.hooks.deliveries if each.app is call.app and each.created_at >= since]
-    return [each for each in made if each.status not in ("queued", "sending")][::-1]
+    return [each for each in made if each.status not in ("queued", "sending", NOT_SENT)][::-1]
 
 
 def _one(call: Call) -> Delivery:

@@ -50,7 +50,9 @@ class GitStore:
         for below in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
             (folder / below).mkdir(parents=True)
         (folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
-        (folder / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", encoding="ascii")
+        (folder / "config").write_text(
+            "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsync = none\n", encoding="ascii"
+        )
         self._objects = ObjectReader(folder)
         self._refs = 0
         self._commits: dict[str, Commit] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from bot.sandbox.github import App, Hub, Installation
 @dataclass(frozen=True)
 class Reply:
     status: int
-    headers: dict[str, str]
+    headers: Mapping[str, str]
     content: bytes
 
     @property
@@ -67,7 +68,7 @@ class Caller:
         url = path if path.startswith("http") else self.hub.url + path
         data = None if body is None else json.dumps(body).encode()
         async with self._session.request(method, url, data=data, headers=headers, allow_redirects=False) as answer:
-            return Reply(answer.status, dict(answer.headers), await answer.read())
+            return Reply(answer.status, answer.headers, await answer.read())
 
     async def graphql(self, query: str, **variables: Any) -> Any:
         return (await self("POST", "/graphql", {"query": query, "variables": variables})).ok()
