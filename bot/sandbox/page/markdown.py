@@ -53,7 +53,7 @@ def _hidden_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 def _details(state: StateBlock, line: int, _: int, silent: bool) -> bool:
     """The lines that open and close a folded section, outside of lists and quotes."""
-    if state.level or state.parentType != "root" or state.is_code_block(line):
+    if state.level or state.is_code_block(line):
         return False
     text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
     found = _OPEN.fullmatch(text) or _SUMMARY.fullmatch(text) or _CLOSE.fullmatch(text)

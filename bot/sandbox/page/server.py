@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
+import json
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -28,7 +30,8 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; "
     "connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # Not "no-referrer": with that a browser does not tell where a form comes from.
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 
@@ -81,35 +84,36 @@ class _Page:
         self._hub = scenario.hub
         self._base = base
 
-    def _fragment(self) -> tuple[str, str]:
+    def _state(self) -> tuple[dict[str, str], str]:
         """What changes, and a name for its state."""
-        text = view.fragment(self._scenario)
-        return text, hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+        parts = view.parts(self._scenario)
+        return parts, hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()[:16]
 
     async def begin(self, _: web.Request) -> web.Response:
         raise web.HTTPFound(f"{self._base}/")
 
     async def show(self, request: web.Request) -> web.Response:
-        _, version = self._fragment()
+        _, version = self._state()
         writing = "write" in request.query
         text = view.page(self._scenario, version, writing=writing)
         return web.Response(text=text, content_type="text/html")
 
     async def live(self, _: web.Request) -> web.Response:
-        text, version = self._fragment()
-        return web.Response(text=text, content_type="text/html", headers={"X-Version": version})
+        parts, version = self._state()
+        return web.json_response({"version": version, "parts": parts})
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """Server-sent events: the name of the state, whenever it changes."""
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **_HEADERS})
         await response.prepare(request)
         told = ""
-        while not self._hub.closing.is_set():
-            _, version = self._fragment()
-            # An empty comment keeps the connection known to be alive.
-            await response.write(f"data: {version}\n\n".encode() if version != told else b":\n\n")
-            told = version
-            await asyncio.sleep(TICK_SECONDS)
+        with contextlib.suppress(ConnectionResetError):  # the browser has gone
+            while not self._hub.closing.is_set():
+                _, version = self._state()
+                # An empty comment finds out whether anybody still listens.
+                await response.write(f"data: {version}\n\n".encode() if version != told else b":\n\n")
+                told = version
+                await asyncio.sleep(TICK_SECONDS)
         return response
 
     async def comment(self, request: web.Request) -> web.Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from bot.sandbox.github import CheckRun, Delivery, Hub, PullHandle
@@ -11,7 +12,13 @@ from bot.sandbox.page.parts import button, plural, tag
 DELIVERIES = 8
 """Webhooks that are listed."""
 
-_TONES = {"failure": ("bad", "✗"), "running": ("wait", "●"), "neutral": ("even", "■"), "success": ("ok", "✓")}
+_TONES = {
+    "failure": ("bad", "✗"),
+    "running": ("wait", "●"),
+    "neutral": ("even", "■"),
+    "success": ("ok", "✓"),
+    "none": ("wait", "●"),
+}
 """From what matters most to what matters least."""
 
 _TITLES = {
@@ -19,19 +26,28 @@ _TITLES = {
     "running": "A check is running",
     "neutral": "A check found something to look at",
     "success": "All checks have passed",
+    "none": "No check yet",
 }
 
 
 def checks(pull: PullHandle) -> str:
     """The newest run of every check of the head commit, and what they come to."""
     runs = pull.conversation().checks
-    if not runs:
-        waiting = "It appears here as soon as the App has heard of the pull request."
-        return f'<section class="checks wait"><h2>No check yet</h2><p>{waiting}</p></section>'
-    kinds = {_kind(run) for run in runs}
-    worst = next(kind for kind in _TONES if kind in kinds)
-    rows = "".join(map(_check, runs))
-    return f'<section class="checks {_TONES[worst][0]}"><h2>{_TITLES[worst]}</h2>{rows}</section>'
+    worst = _worst(runs)
+    rows = "".join(map(_check, runs)) or "<p>It appears here as soon as the App has heard of the pull request.</p>"
+    return f'<section class="checks {_TONES[worst][0]}" id="checks"><h2>{_TITLES[worst]}</h2>{rows}</section>'
+
+
+def verdict(pull: PullHandle) -> str:
+    """What the checks come to, in short."""
+    worst = _worst(pull.conversation().checks)
+    tone, mark = _TONES[worst]
+    return f'<a class="verdict {tone}" href="#checks"><span aria-hidden="true">{mark}</span> {_TITLES[worst]}</a>'
+
+
+def _worst(runs: Sequence[CheckRun]) -> str:
+    kinds = {_kind(run) for run in runs} or {"none"}
+    return next(kind for kind in _TONES if kind in kinds)
 
 
 def _kind(run: CheckRun) -> str:

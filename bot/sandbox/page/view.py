@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bot.sandbox.github import PullHandle, pulls
 from bot.sandbox.page.hunks import hunk
 from bot.sandbox.page.parts import button, plural, tag
-from bot.sandbox.page.status import beneath, checks
+from bot.sandbox.page.status import beneath, checks, verdict
 from bot.sandbox.page.timeline import timeline
 
 if TYPE_CHECKING:
@@ -27,13 +27,11 @@ def asset(name: str) -> str:
     return files("bot.sandbox.page").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def fragment(scenario: Scenario) -> str:
-    """Everything that changes."""
+def parts(scenario: Scenario) -> dict[str, str]:
+    """Everything that changes, by the id of its place in the page."""
     pull = scenario.pull
-    return (
-        f'{_title(pull)}<div class="columns"><div class="timeline">{timeline(pull)}{checks(pull)}{_files(pull)}'
-        f"{_try(scenario)}</div><aside>{beneath(scenario.hub)}</aside></div>"
-    )
+    conversation = timeline(pull) + checks(pull) + _files(pull)
+    return {"title": _title(pull), "conversation": conversation, "beneath": _try(scenario) + beneath(scenario.hub)}
 
 
 def page(scenario: Scenario, version: str, *, writing: bool) -> str:
@@ -47,11 +45,11 @@ def page(scenario: Scenario, version: str, *, writing: bool) -> str:
         f'<option value="{escape(name)}">{escape(name)}, who {escape(may)}</option>' for name, may in scenario.people
     ]
     return Template(asset("page.html")).substitute(
-        title=escape(scenario.pull.record.issue.title),
+        name=escape(scenario.pull.record.issue.title),
         repository=escape(scenario.repository.full_name),
         refresh=refresh,
         version=version,
-        fragment=fragment(scenario),
+        **parts(scenario),
         people="".join(people),
         without_script=f"<noscript><p>{link}</p></noscript>",
     )
@@ -62,10 +60,10 @@ def _title(pull: PullHandle) -> str:
     state = "merged" if record.merged_at else "draft" if record.draft and issue.state == "open" else issue.state
     commits = plural(len(pull.repository.store.between(record.base_sha, record.head_sha)), "commit")
     return (
-        f'<header class="title"><h1>{escape(issue.title)} <span class="number">#{record.number}</span></h1>'
+        f'<h1>{escape(issue.title)} <span class="number">#{record.number}</span></h1>'
         f'<p><span class="state {state}">{state.capitalize()}</span> <b>{escape(issue.user.login)}</b> wants to merge '
         f"{commits} into <code>{escape(record.base_ref)}</code> "
-        f"from <code>{escape(record.head_ref)}</code></p></header>"
+        f"from <code>{escape(record.head_ref)}</code> {verdict(pull)}</p>"
     )
 
 

@@ -62,7 +62,7 @@ async def test_a_slow_answer_and_half_of_one(hub: Hub, app: Caller) -> None:
     hub.faults.add("GET *", "malformed")
     reply = await app("GET", R)
     assert reply.status == 200
-    with pytest.raises(ValueError, match="JSON|Expecting|Unterminated"):
+    with pytest.raises(ValueError, match=r"Expecting|Unterminated|Invalid"):
         _ = reply.json
 
 

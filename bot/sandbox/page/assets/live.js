@@ -1,35 +1,28 @@
-// Shows what changes, as it changes; without this script the page loads itself again every few seconds.
+// Shows what changes, as it changes. Without this script the page loads itself again every few seconds.
 "use strict";
 
-const live = document.getElementById("live");
-
-function openSections() {
-  return new Set([...live.querySelectorAll("details[id][open]")].map((section) => section.id));
-}
+const page = document.body;
 
 async function show() {
   const answer = await fetch("live");
   if (!answer.ok) return;
-  const version = answer.headers.get("X-Version");
-  if (version === live.dataset.version) return;
-  const open = openSections();
-  const html = await answer.text();
-  live.innerHTML = html; // made by this page's own server, from escaped text
-  live.dataset.version = version;
+  const { version, parts } = await answer.json();
+  if (version === page.dataset.version) return;
+  const open = [...document.querySelectorAll("details[id][open]")].map((section) => section.id);
+  for (const [id, html] of Object.entries(parts)) {
+    document.getElementById(id).innerHTML = html; // made by this page's own server, from escaped text
+  }
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  page.dataset.version = version;
 }
 
 async function send(event) {
-  const form = event.target;
   event.preventDefault();
-  const pressed = form.querySelector("button");
-  pressed.disabled = true;
+  const form = event.target;
   const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-  pressed.disabled = form.action.endsWith("/fix");
-  if (answer.ok) {
-    form.querySelector("textarea")?.form.reset();
-    await show();
-  }
+  if (!answer.ok) return;
+  form.querySelector("textarea")?.form.reset();
+  await show();
 }
 
 document.addEventListener("submit", send);
@@ -37,5 +30,5 @@ document.getElementById("body").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
 });
 new EventSource("events").addEventListener("message", (event) => {
-  if (event.data !== live.dataset.version) show();
+  if (event.data !== page.dataset.version) show();
 });
