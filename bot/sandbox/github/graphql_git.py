@@ -53,14 +53,11 @@ def git_object(call: Call, which: Repository, given: Json) -> Object | None:
     sha = revisions.resolve(which, revision)
     if sha is None:
         return None
-    if path == "":
-        return tree(call, which, store.describe(sha).tree, "")
-    entry = store.entry(sha, path)
-    if entry is None:
+    found = store.named(f"{sha}:{path}")
+    if found is None:
         return None
-    if entry.kind == "tree":
-        return tree(call, which, entry.sha, path)
-    return blob(entry.sha, store.blob(entry.sha) or b"")
+    kind, found_sha, content = found
+    return tree(call, which, found_sha, path) if kind == "tree" else blob(found_sha, content)
 
 
 def blob(sha: str, content: bytes) -> Object:

@@ -272,6 +272,11 @@ class Hub:
         repository = self.repositories.get(int(found[1])) if found else None
         return path if found is None or repository is None else f"/repos/{repository.full_name}{found[2]}"
 
+    def redeliver(self, guid: str) -> None:
+        """Send the newest attempt of a delivery again, as a press of the button in the App's settings does."""
+        newest = next(each for each in reversed(self.hooks.deliveries) if each.guid == guid)
+        self.hooks.redeliver(newest)
+
     def archive_ticket(self) -> str:
         """What opens a private archive, once."""
         ticket = secrets.token_urlsafe(16)

@@ -91,8 +91,13 @@ class RepositoryHandle:
         return new
 
     def fork(self, owner: str) -> RepositoryHandle:
-        """A fork, in the same network: its commits are reachable from here by their ids."""
+        """The owner's fork, made when it is missing; in the same network: its commits are reachable from here by their
+        ids.
+        """
         source = self.record
+        known = self.hub.find_repository(owner, source.name)
+        if known is not None:
+            return RepositoryHandle(self.hub, known)
         new = Repository(
             self.hub.next_id(),
             self.hub.user(owner),

@@ -135,6 +135,11 @@ class GitStore:
         found = self._objects.read(f"{commit}:{path}", _LARGEST_BLOB)
         return None if found is None or found.kind != "blob" else found.content
 
+    def named(self, expression: str) -> tuple[str, str, bytes] | None:
+        """Kind, id and content of what an expression like `<commit>:folder/file` names."""
+        found = None if "\n" in expression else self._objects.read(expression, _LARGEST_BLOB)
+        return None if found is None else (found.kind, found.id, found.content or b"")
+
     def entry(self, commit: str, path: str) -> Entry | None:
         """The entry of one path in a commit's tree."""
         path = path.strip("/")
