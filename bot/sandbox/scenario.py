@@ -39,7 +39,7 @@ class Scenario:
     pull: PullHandle
     fix: dict[str, str]
     people: tuple[tuple[str, str], ...] = _PEOPLE
-    commands: tuple[str, ...] = ("/recheck", "/explain otter-single prefix_caching", "/help")
+    commands: tuple[str, ...] = ("/recheck", "/explain compose/otter-single.yml prefix_caching", "/help")
 
     @property
     def fixed(self) -> bool:

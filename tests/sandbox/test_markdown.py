@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.sandbox.page.markdown import render
 
 _ALLOWED = re.compile(
-    "p|br|hr|h[1-6]|b|i|em|strong|s|code|pre|ul|ol|li|blockquote|a|table|thead|tbody|tr|th|td|details|summary|div|span"
+    "p|br|hr|h[1-6]|b|i|em|sub|sup|kbd|strong|s|code|pre|ul|ol|li|blockquote|a|table|thead|tbody|tr|th|td|details|summary|div|span"
 )
 _VOID = {"br", "hr"}
 
@@ -56,6 +56,8 @@ def _read(html: str) -> _Reader:
         ("<img src=x onerror=alert(1)>", "<p>&lt;img src=x onerror=alert(1)&gt;</p>"),
         ("![a picture](http://example.invalid/x.png)", "<p><i>a picture</i></p>"),
         ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>"),
+        ("<sub>for `a`, *b*</sub>", "<p><sub>for <code>a</code>, <em>b</em></sub></p>"),
+        ("*a <sub>b* c</sub> <sup>d", "<p>*a <sub>b* c</sub> &lt;sup&gt;d</p>"),
         ("~~gone~~", "<p><s>gone</s></p>"),
         (
             "> [!WARNING]\n> Look.",
@@ -85,6 +87,7 @@ def test_a_link_leads_out_without_a_trace() -> None:
 _PIECES = st.sampled_from(
     [
         *("<details>", "<details open>", "</details>", "<summary>s</summary>", "<details><summary>x</summary>"),
+        *("<sub>", "</sub>", "<sup>", "</sup>", "**", "~~", "["),
         *("<!--", "-->", "<script>", "</script>", "<img src=x onerror=y>", "<a href='javascript:x'>", "<style>"),
         *(
             "[x](javascript:y)",

@@ -1,7 +1,7 @@
 """Markdown as GitHub shows it, made of text that nobody trusts.
 
 HTML is never passed on. Of GitHub's own additions it knows folded sections (`<details>` and `<summary>` on lines of
-their own), hidden comments, tables, struck-out text, alerts and suggested changes.
+their own), small print, hidden comments, tables, struck-out text, alerts and suggested changes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _OPEN = re.compile(r"<details(?P<open> open)?>\s*(?:<summary>(?P<summary>.*?)</s
 _SUMMARY = re.compile(r"<summary>(?P<summary>.*?)</summary>\s*")
 _CLOSE = re.compile(r"</details>\s*")
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\n?")
+_SMALL = re.compile(r"<(sub|sup|kbd)>")
 _TAGS = re.compile(r"</?(?:b|strong|i|em|code|sub|sup)>")
 
 
@@ -85,6 +86,24 @@ def _hidden_inline(state: StateInline, _: bool) -> bool:
     if close < 0:
         return False
     state.pos = close + 3
+    return True
+
+
+def _small(state: StateInline, silent: bool) -> bool:
+    """`<sub>`, `<sup>` and `<kbd>` where they are closed again. What is inside is read by itself, so that nothing in
+    it reaches beyond its end.
+    """
+    found = _SMALL.match(state.src, state.pos, state.posMax)
+    close = -1 if found is None else state.src.find(f"</{found[1]}>", found.end(), state.posMax)
+    if found is None or close < 0:
+        return False
+    if not silent:
+        end, state.pos, state.posMax = state.posMax, found.end(), close
+        state.push(f"{found[1]}_open", found[1], 1)
+        state.md.inline.tokenize(state)
+        state.push(f"{found[1]}_close", found[1], -1)
+        state.posMax = end
+    state.pos = close + len(f"</{found[1]}>")
     return True
 
 
@@ -156,6 +175,7 @@ def _make() -> MarkdownIt:
     markdown.block.ruler.before("fence", "details", _details, stops)
     markdown.block.ruler.before("fence", "hidden", _hidden_block, stops)
     markdown.inline.ruler.before("text", "hidden", _hidden_inline)
+    markdown.inline.ruler.before("text", "small", _small)
     return markdown
 
 
