@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CACHE = Path(__file__).resolve().parents[2] / ".cache" / "contract"
-PATIENCE_SECONDS = 240
+PATIENCE_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,14 @@ def fetch(package: Package) -> None:
     if npm is None:
         raise Unavailable("npm is not installed")
     with tempfile.TemporaryDirectory() as folder:
-        command = [npm, "pack", "--silent", "--ignore-scripts", f"{package.name}@{package.version}"]
+        command = [
+            npm,
+            "pack",
+            "--silent",
+            "--ignore-scripts",
+            "--fetch-retries=1",
+            f"{package.name}@{package.version}",
+        ]
         try:
             subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=PATIENCE_SECONDS)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired):

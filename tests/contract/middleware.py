@@ -17,7 +17,7 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from bot.sandbox.github.call import Refused
 from bot.sandbox.github.hub import sorted_routes
-from bot.sandbox.github.server import Directory
+from bot.sandbox.github.server import ADDRESS, Directory
 from tests.contract import description, graphql_schema
 
 UNDESCRIBED_REFUSALS = frozenset({400, 401, 403, 404, 409, 422, 429})
@@ -86,14 +86,15 @@ class Contract:
         self.checked += 1
         if request.path == "/graphql":
             self._check_graphql(body, content)
-        elif not request.path.startswith("/repositories/") and response.status != 301:
+        elif response.status != 301:
             self._check_rest(request, body, response, content)
         return response
 
     def _check_rest(self, request: web.Request, body: bytes, response: web.Response, content: bytes) -> None:
         what = f"{request.method} {request.path_qs} -> {response.status}"
         try:
-            route, parts = self._directory.find(request.method, request.rel_url.raw_path)
+            raw = request.app[ADDRESS](request.rel_url.raw_path)
+            route, parts = self._directory.find(request.method, raw)
         except Refused:
             self.broken.append(f"{what}: no such route")
             return

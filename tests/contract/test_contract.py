@@ -94,6 +94,10 @@ async def _play(hub: Hub) -> None:
     pull.rerequest(run)
     pull.rerequest_all(run)
     repo.add_to_merge_queue(pull)
+    forked = repo.open_pull({"c.yml": "x\n"}, author="stranger", fork=True)
+    assert forked.record.head_repository is not None
+    hub.delete(forked.record.head_repository)
+    forked.close()
     pull.close()
     pull.reopen()
     pull.merge()
@@ -153,6 +157,15 @@ def test_a_package_that_is_not_the_pinned_one_is_refused(tmp_path: Any) -> None:
     archive.write_bytes(b"something else")
     with pytest.raises(ValueError, match="not the package that was pinned"):
         fetch._verify(archive, fetch.OPENAPI)
+
+
+def test_what_is_there_is_not_fetched_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.setattr(fetch, "CACHE", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for package in fetch.PACKAGES:
+        package.file.write_bytes(b"kept")
+        fetch.fetch(package)
+        assert package.file.read_bytes() == b"kept"
 
 
 def test_without_npm_it_says_so_and_ends_well(

@@ -2,7 +2,7 @@
 GitHub itself. What it knows of GitHub is written down in the project's facts about GitHub's API, cited as "facts".
 """
 
-from bot.sandbox.github import pulls
+from bot.sandbox.github import pulls, reviews
 from bot.sandbox.github.faults import Fault, Faults
 from bot.sandbox.github.hooks import Delivery, signature
 from bot.sandbox.github.hub import EVENTS, PERMISSIONS, Hub, simulated_github
@@ -30,6 +30,7 @@ __all__ = [
     "ReviewComment",
     "Thread",
     "pulls",
+    "reviews",
     "signature",
     "simulated_github",
 ]

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -25,6 +25,10 @@ VERSIONS = ("2022-11-28", "2026-03-10")
 """REST versions that are served; the older one without the header (facts, section 1)."""
 
 MAX_BODY_BYTES = 30 * 1024 * 1024
+
+
+ADDRESS: web.AppKey[Callable[[str], str]] = web.AppKey("address", Callable[[str], str])  # type: ignore[arg-type]
+"""Of the application: makes a path with a repository's number one with its name."""
 
 
 class Directory:
@@ -73,6 +77,7 @@ def application(hub: Hub, middlewares: tuple[Middleware, ...]) -> web.Applicatio
         return respond(request, serve(hub, request, body))
 
     app = web.Application(middlewares=[watched, *middlewares], client_max_size=MAX_BODY_BYTES)
+    app[ADDRESS] = hub.by_name
     app.router.add_route("*", "/{path:.*}", answer)
     return app
 
