@@ -48,9 +48,8 @@ def test_a_comment_stays_with_its_line_or_is_outdated(data: st.DataObject) -> No
         lines = _edited(begin, data, "a")
         pull = repo.open_pull({PATH: _text(lines), "other.txt": "y\n"}, quiet=True)
         _comment_on_everything(hub, pull)
-        written = {
-            comment.id: lines[(comment.line or 1) - 1] for comment in pull.record.comments if comment.path == PATH
-        }
+        on_path = [comment for comment in pull.record.comments if comment.path == PATH]
+        written = {comment.id: lines[(comment.line or 1) - 1] for comment in on_path}
         for step in range(data.draw(st.integers(1, 3))):
             lines = _edited(lines, data, f"b{step}")
             push = pull.force_push if data.draw(st.booleans()) else pull.push
