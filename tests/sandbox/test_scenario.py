@@ -78,8 +78,11 @@ async def test_the_pull_request_brings_hazards_and_the_fix_takes_them_away(box: 
     before = review_revisions(folder, pull.record.base_sha, pull.head, rules)
     assert before.conclusion == "failure"
     found = {(finding.path, finding.rule) for finding in before.introduced_or_worsened}
-    rule = "mtp-prefix-cache-hybrid"
-    assert found == {("compose/otter-single.yml", rule), ("compose/otter-dual.yml", rule)}
+    assert found == {
+        ("compose/otter-single.yml", "mtp-prefix-cache-hybrid"),
+        ("compose/otter-dual.yml", "mtp-prefix-cache-hybrid"),
+        ("compose/otter-dual.yml", "default-flip"),
+    }
     states = [scenario.fixed]
     scenario.push_fix()
     states.append(scenario.fixed)
