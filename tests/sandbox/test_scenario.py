@@ -198,7 +198,7 @@ async def test_changes_are_told_as_they_happen(box: Sandbox, browser: aiohttp.Cl
 def _wait(browser: Any, text: str) -> None:
     from selenium.webdriver.support.wait import WebDriverWait
 
-    WebDriverWait(browser, 10, 0.1).until(lambda it: text in it.find_element("tag name", "body").text)
+    WebDriverWait(browser, 30, 0.1).until(lambda it: text in it.find_element("tag name", "body").text)
 
 
 @needs_chromium
