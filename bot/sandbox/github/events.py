@@ -135,6 +135,8 @@ class Events:
         """`installation`: created, deleted, suspend, unsuspend, new_permissions_accepted."""
         body: Json = {"action": action, "installation": shapes.installation(self._hub, which)}
         body["sender"] = shapes.user(self._hub, sender)
+        if action == "created":
+            body["requester"] = None
         if action in ("created", "deleted"):
             body["repositories"] = [_brief(each) for each in _installed(self._hub, which)]
         self._hub.hooks.tell(which.app, "installation", body, which)
