@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test lint types unit soak bench lock clean
+.PHONY: run test lint types unit contract soak bench lock clean
 
 run: $(READY)  ## review a small sample history
 	$(BIN)/python -m bot demo
@@ -19,8 +19,11 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-unit: $(READY)
+unit: $(READY) contract
 	$(BIN)/python -m pytest -n auto -m "not soak"
+
+contract: $(READY)  ## GitHub's own description of its API, for the tests; left out where npm is missing
+	@$(BIN)/python -m tests.contract.fetch
 
 soak: $(READY)  ## the long runs: generated input, the whole corpus
 	$(BIN)/python -m pytest -n auto -m soak

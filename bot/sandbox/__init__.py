@@ -1,4 +1,4 @@
-"""A small repository with a change to review, for a first look at Seamguard."""
+"""A small repository with a change to review, on a simulated GitHub, for a first look at Seamguard."""
 
 from bot.sandbox.sample import sample_repository
 

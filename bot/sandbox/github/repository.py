@@ -1,0 +1,180 @@
+"""What people do with a repository: commit, push, fork, open pull requests and issues."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bot.sandbox.github import pushes
+from bot.sandbox.github.model import Installation, Issue, Pull, Release, Repository, Role, User
+from bot.sandbox.github.pull import PullHandle
+
+if TYPE_CHECKING:
+    from bot.sandbox.github.hub import Hub
+
+Files = Mapping[str, str | bytes | None]
+"""Contents by path; None deletes."""
+
+
+class RepositoryHandle:
+    """A repository in people's hands. Everything they do is told to the installed Apps by webhooks."""
+
+    def __init__(self, hub: Hub, record: Repository) -> None:
+        self.hub = hub
+        self.record = record
+
+    @property
+    def full_name(self) -> str:
+        """Owner and name."""
+        return self.record.full_name
+
+    @property
+    def tip(self) -> str:
+        """The commit of the default branch."""
+        return self.record.branches[self.record.default_branch]
+
+    @property
+    def installation(self) -> Installation:
+        """The first working installation that covers it."""
+        return self.hub.installed_for(self.record)[0]
+
+    def collaborator(self, login: str, role: Role) -> User:
+        """Give an account a role."""
+        who = self.hub.user(login)
+        self.record.roles[who.login] = role
+        return who
+
+    def writer(self) -> str:
+        """Somebody who may write."""
+        return pushes.writer(self.record)
+
+    def commit(
+        self,
+        files: Files,
+        message: str = "Change files",
+        *,
+        branch: str | None = None,
+        author: str | None = None,
+        quiet: bool = False,
+    ) -> str:
+        """Commit to a branch (the default one; one that is missing begins at the default branch) and push. `quiet`
+        sends no webhooks.
+        """
+        who = self.hub.user(author or self.writer())
+        name = branch or self.record.default_branch
+        before = self.record.branches.get(name)
+        parent = before or self.record.branches.get(self.record.default_branch)
+        parents = [] if parent is None else [parent]
+        sha = self.record.store.commit(files, parents, message, who.login, self.hub.clock.now())
+        pushes.move_branch(self.hub, self.record, name, sha, who, quiet=quiet)
+        return sha
+
+    def force_push(self, branch: str, files: Files, message: str = "Rewrite", *, onto: str | None = None) -> str:
+        """Replace a branch by one commit on the default branch, or on another commit."""
+        who = self.hub.user(self.writer())
+        sha = self.record.store.commit(files, [onto or self.tip], message, who.login, self.hub.clock.now())
+        pushes.move_branch(self.hub, self.record, branch, sha, who)
+        return sha
+
+    def tag(self, name: str, commit: str | None = None) -> None:
+        """Tag a commit (the default branch's tip) and push the tag."""
+        sha = self.record.tags[name] = commit or self.tip
+        self.hub.events.push(self.record, f"refs/tags/{name}", None, sha, self.hub.user(self.writer()), forced=False)
+
+    def release(self, tag: str, body: str = "", *, prerelease: bool = False, draft: bool = False) -> Release:
+        """Publish a release of a tag, which is made when it is missing."""
+        self.record.tags.setdefault(tag, self.tip)
+        who = self.hub.user(self.writer())
+        now = self.hub.clock.now()
+        new = Release(self.hub.next_id(), tag, tag, body, who, now, draft, prerelease)
+        self.record.releases.append(new)
+        return new
+
+    def fork(self, owner: str) -> RepositoryHandle:
+        """The owner's fork, made when it is missing; in the same network: its commits are reachable from here by their
+        ids.
+        """
+        source = self.record
+        known = self.hub.find_repository(owner, source.name)
+        if known is not None:
+            return RepositoryHandle(self.hub, known)
+        new = Repository(
+            self.hub.next_id(),
+            self.hub.user(owner),
+            source.name,
+            source.store,
+            self.hub.clock.now(),
+            source.default_branch,
+            source.private,
+            parent=source,
+            branches=dict(source.branches),
+            tags=dict(source.tags),
+        )
+        new.roles[new.owner.login] = "admin"
+        self.hub.add(new)
+        return RepositoryHandle(self.hub, new)
+
+    def open_pull(
+        self,
+        files: Files | None = None,
+        *,
+        branch: str = "change",
+        title: str = "Change files",
+        body: str = "",
+        author: str = "contributor",
+        fork: bool | RepositoryHandle = False,
+        base: str | None = None,
+        draft: bool = False,
+        quiet: bool = False,
+    ) -> PullHandle:
+        """Open a pull request from a branch, to which `files` are committed first. `fork` opens it from a fork: True
+        makes one of the author's.
+        """
+        who = self.hub.user(author)
+        source = self if fork is False else self.fork(author) if fork is True else fork
+        base_ref = base or self.record.default_branch
+        if fork is False:
+            self.record.roles.setdefault(who.login, "write")
+        if files is not None:
+            source.record.branches.setdefault(branch, self.record.branches[base_ref])
+            source.commit(files, title, branch=branch, author=author, quiet=quiet or fork is not False)
+        now = self.hub.clock.now()
+        issue = Issue(self.hub.next_id(), self.record.next_number(), title, body, who, now, now)
+        head = source.record.branches[branch]
+        base_sha = self.record.branches[base_ref]
+        pull = Pull(issue, self.hub.next_id(), base_ref, base_sha, branch, head, source.record, draft)
+        self.record.issues[issue.number] = issue
+        self.record.pulls[issue.number] = pull
+        if not quiet:
+            self.hub.events.pull(self.record, pull, "opened", who)
+        return PullHandle(self.hub, self.record, pull)
+
+    def open_issue(self, title: str, body: str = "", author: str = "contributor") -> Issue:
+        """Open an issue by hand."""
+        who, now = self.hub.user(author), self.hub.clock.now()
+        new = Issue(self.hub.next_id(), self.record.next_number(), title, body, who, now, now)
+        self.record.issues[new.number] = new
+        self.hub.events.issue(self.record, new, "opened", who)
+        return new
+
+    def close_issue(self, number: int, by: str | None = None) -> None:
+        """Close an issue by hand."""
+        which, who = self.record.issues[number], self.hub.user(by or self.writer())
+        which.state, which.state_reason, which.closed_by = "closed", "completed", who
+        which.closed_at = which.updated_at = self.hub.clock.now()
+        self.hub.events.issue(self.record, which, "closed", who)
+
+    def pull(self, number: int) -> PullHandle:
+        """A pull request by its number."""
+        return PullHandle(self.hub, self.record, self.record.pulls[number])
+
+    def add_to_merge_queue(self, pull: PullHandle) -> str:
+        """Queue a pull request: a commit of its merge with the base is made, and its checks are asked for."""
+        record = pull.record
+        sha = pull.merged_commit()
+        ref = f"refs/heads/gh-readonly-queue/{record.base_ref}/pr-{record.number}-{self.tip}"
+        self.record.branches[ref.removeprefix("refs/heads/")] = sha
+        who = self.hub.user(self.writer())
+        pushes.request_suites(self.hub, self.record, sha, who)
+        self.hub.events.merge_group(self.record, sha, self.tip, ref, "checks_requested", who)
+        return sha
