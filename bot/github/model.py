@@ -247,3 +247,12 @@ class Identity:
     def login(self) -> str:
         """The login of the App's own user."""
         return f"{self.slug}[bot]"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A new text for a comment."""
+
+    node_id: str
+    kind: CommentKind
+    body: str

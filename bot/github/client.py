@@ -1,0 +1,420 @@
+"""What Seamguard does at GitHub on behalf of one installation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from cachetools import LRUCache
+
+from bot.github import blobs, conversation, graphql, writing
+from bot.github.blobcache import BlobCache
+from bot.github.errors import Conflict, Forbidden, NotFound, Unavailable, UnplaceableComment, Unprocessable
+from bot.github.model import (
+    Blob,
+    ChangedFile,
+    ChangedFiles,
+    CheckRun,
+    Conversation,
+    Edit,
+    MinimiseReason,
+    NewComment,
+    OpenPull,
+    Permission,
+    PullKey,
+    Reaction,
+    RepositoryName,
+    RepositoryTree,
+    TreeEntry,
+)
+from bot.github.objects import is_blob_id
+from bot.github.requests import Method, Request, Requests
+
+MAX_FILES = 3000
+"""GitHub lists no more files of a pull request."""
+
+PER_PAGE = 100
+MAX_SUBTREES = 200
+"""Folders that are asked for one by one when a tree is truncated, at 100,000 entries."""
+
+KEPT_TREES = 32
+OPEN_PULL_PAGES = 10
+
+_SUBMODULE = "160000"
+_REPOSITORY = "/repos/{owner}/{repo}"
+_UNPLACEABLE = ("must be part of the", "diff hunk", "could not be resolved", "pull_request_review_thread")
+
+
+class TreeCache(LRUCache[tuple[str, str, str], RepositoryTree]):
+    """Trees of commits, which never change, per account and repository."""
+
+    def __init__(self) -> None:
+        super().__init__(KEPT_TREES)
+
+
+class GitHub:
+    """One installation. Every method raises a `GitHubError` of the kind that fits, and has tried again where that is
+    safe.
+    """
+
+    def __init__(self, requests: Requests, cache: BlobCache, app_id: int, trees: TreeCache | None = None) -> None:
+        self._requests = requests
+        self._cache = cache
+        self._app_id = app_id
+        self._trees = TreeCache() if trees is None else trees
+
+    # What is read
+
+    async def pull_files(self, pull: PullKey) -> ChangedFiles:
+        """The files that a pull request changes, with the blobs of its head."""
+        request = self._pull("GET", pull, "/files?per_page={per_page}", per_page=PER_PAGE)
+        files: list[ChangedFile] = []
+        async for page in self._requests.pages(request, MAX_FILES // PER_PAGE):
+            files += [_changed_file(item) for item in _items(page)]
+        return ChangedFiles(tuple(files), complete=len(files) < MAX_FILES)
+
+    async def conversation(self, pull: PullKey, shas: Sequence[str] = ()) -> tuple[Conversation, Mapping[str, Blob]]:
+        """The pull request's state, what this App has said in it, and blobs by their ids; up to 100 that are not in the
+        cache cost no request of their own.
+        """
+        known = await asyncio.to_thread(self._cache.take, shas)
+        missing = [sha for sha in dict.fromkeys(shas) if sha not in known][: blobs.BATCH]
+        found, fetched = await conversation.read(self._requests, pull, self._app_id, missing)
+        for blob in fetched.values():
+            self._cache.put(blob)
+        return found, {**known, **fetched}
+
+    async def tree(self, repository: RepositoryName, ref: str) -> RepositoryTree:
+        """Every file at a commit, or at the tip of a branch. The tree of a commit is asked for once."""
+        key = (self._requests.credential.account, str(repository), ref)
+        known = self._trees.get(key)
+        if known is not None:
+            return known
+        try:
+            tree = await self._read_tree(repository, ref)
+        except Conflict:  # an empty repository
+            tree = RepositoryTree({})
+        if is_blob_id(ref):
+            self._trees[key] = tree
+        return tree
+
+    async def _read_tree(self, repository: RepositoryName, ref: str) -> RepositoryTree:
+        entries: dict[str, TreeEntry] = {}
+        commit, truncated, folders = await self._list(repository, ref, "", entries, recursive=True)
+        if not truncated:
+            return RepositoryTree(entries, truncated=False, commit=commit)
+        entries.clear()
+        _, cut_off, folders = await self._list(repository, ref, "", entries, recursive=False)
+        asked = 0
+        while folders:
+            prefix, sha = folders.pop()
+            asked += 1
+            if asked > MAX_SUBTREES:
+                return RepositoryTree(entries, truncated=True, commit=commit)
+            found: dict[str, TreeEntry] = {}
+            _, truncated, _ = await self._list(repository, sha, prefix, found, recursive=True)
+            if truncated:
+                found.clear()
+                _, still, below = await self._list(repository, sha, prefix, found, recursive=False)
+                folders += below
+                cut_off = cut_off or still
+            entries |= found
+        return RepositoryTree(entries, truncated=cut_off, commit=commit)
+
+    async def _list(
+        self, repository: RepositoryName, ref: str, prefix: str, entries: dict[str, TreeEntry], *, recursive: bool
+    ) -> tuple[str | None, bool, list[tuple[str, str]]]:
+        """Adds the files of one tree to `entries`. Returns its id, whether it is cut off, and its folders."""
+        path = "/git/trees/{ref}" + ("?recursive=1" if recursive else "")
+        answer = await self._requests.send(self._at("GET", repository, path, ref=ref))
+        data = _object(answer.data)
+        folders = []
+        for item in _items(data.get("tree")):
+            name = prefix + str(item["path"])
+            if item.get("type") == "tree":
+                folders.append((f"{name}/", str(item["sha"])))
+            elif item.get("type") == "blob" and item.get("mode") != _SUBMODULE:
+                entries[name] = TreeEntry(name, str(item["sha"]), item.get("size"), str(item.get("mode")))
+        return data.get("sha"), bool(data.get("truncated")), folders
+
+    async def blobs(self, repository: RepositoryName, shas: Mapping[str, str], ref: str) -> Mapping[str, Blob]:
+        """Blobs by their ids; `shas` gives them by their paths at `ref`, a commit."""
+        return await blobs.fetch(self._requests, self._cache, repository, shas, ref)
+
+    async def file(self, repository: RepositoryName, path: str, ref: str) -> Blob | None:
+        """One file at a commit or branch."""
+        result = await graphql.run(
+            self._requests,
+            "query($owner: String!, $name: String!, $expression: String!) { repository(owner: $owner, name: $name) {"
+            " file: object(expression: $expression) { ... on Blob { oid } } } }",
+            {"owner": repository.owner, "name": repository.name, "expression": f"{ref}:{path}"},
+        )
+        found = result.data.get("repository")
+        if found is None:
+            raise graphql.error_of(result.problems)
+        sha = (found.get("file") or {}).get("oid")
+        if sha is None:
+            return None
+        return (await self.blobs(repository, {path: sha}, ref)).get(sha)
+
+    async def permission(self, repository: RepositoryName, login: str) -> Permission:
+        """What a person may do. Triage is `read`, maintain is `write`; somebody unknown is `none`."""
+        try:
+            answer = await self._requests.send(
+                self._at("GET", repository, "/collaborators/{login}/permission", login=login)
+            )
+        except NotFound:
+            return "none"
+        match _object(answer.data).get("permission"):
+            case "admin":
+                return "admin"
+            case "write" | "maintain":
+                return "write"
+            case "read" | "triage":
+                return "read"
+            case _:
+                return "none"
+
+    async def pulls_with_head(self, repository: RepositoryName, sha: str) -> tuple[PullKey, ...]:
+        """The open pull requests whose head is `sha`, those from forks too: events about checks don't name them."""
+        answer = await self._requests.send(self._at("GET", repository, "/commits/{sha}/pulls?per_page=100", sha=sha))
+        found = [_open_pull(repository, item) for item in _items(answer.data) if item.get("state") == "open"]
+        return tuple(pull.key for pull in found if pull.head_sha == sha)
+
+    async def open_pulls(self, repository: RepositoryName) -> tuple[OpenPull, ...]:
+        """The open pull requests, those changed last first; at most a thousand."""
+        request = self._at("GET", repository, "/pulls?state=open&sort=updated&direction=desc&per_page=100")
+        found: list[OpenPull] = []
+        async for page in self._requests.pages(request, OPEN_PULL_PAGES):
+            found += [_open_pull(repository, item) for item in _items(page)]
+        return tuple(found)
+
+    async def finished_check(self, repository: RepositoryName, sha: str, name: str) -> bool:
+        """Whether this App has completed a check of that name on a commit."""
+        request = self._at(
+            "GET",
+            repository,
+            "/commits/{sha}/check-runs?check_name={name}&app_id={app}&filter=latest",
+            sha=sha,
+            name=name,
+            app=self._app_id,
+        )
+        runs = _items(_object((await self._requests.send(request)).data).get("check_runs"))
+        return any(run.get("status") == "completed" for run in runs)
+
+    # What is written
+
+    async def create_check(self, repository: RepositoryName, head_sha: str, check: CheckRun) -> int:
+        """A check run on a commit; annotations after the first fifty are added to it. Returns its id."""
+        first, *more = writing.batches(check.annotations)
+        body = {**writing.check_body(check, first), "head_sha": head_sha}
+        answer = await self._requests.send(self._at("POST", repository, "/check-runs", body=body))
+        identity = int(_object(answer.data)["id"])
+        await self._annotate(repository, identity, check, more)
+        return identity
+
+    async def update_check(self, repository: RepositoryName, check_id: int, check: CheckRun) -> None:
+        """Overwrite a check run; its annotations are added to those that it has."""
+        await self._annotate(repository, check_id, check, list(writing.batches(check.annotations)))
+
+    async def _annotate(
+        self, repository: RepositoryName, identity: int, check: CheckRun, batches: Sequence[Sequence[Any]]
+    ) -> None:
+        for batch in batches:
+            body = writing.check_body(check, batch)
+            await self._requests.send(
+                # GitHub appends annotations: sent twice, they would stand there twice.
+                self._at("PATCH", repository, "/check-runs/{id}", id=identity, body=body, repeatable=not batch)
+            )
+
+    async def create_review(self, pull: PullKey, commit_sha: str, body: str, comments: Sequence[NewComment]) -> int:
+        """A review that neither approves nor blocks, with its comments. Returns its id.
+
+        Raises `UnplaceableComment` when a line is not in the diff: nothing is written then.
+        """
+        payload = {
+            "commit_id": commit_sha,
+            "event": "COMMENT",
+            "body": writing.cut(body, writing.MAX_BODY_BYTES),
+            "comments": [writing.comment_body(comment) for comment in comments],
+        }
+        try:
+            answer = await self._requests.send(self._pull("POST", pull, "/reviews", body=payload))
+        except Unprocessable as error:
+            raise _unplaceable(error) from error
+        return int(_object(answer.data)["id"])
+
+    async def create_line_comment(self, pull: PullKey, commit_sha: str, comment: NewComment) -> int:
+        """One comment on a line. Raises `UnplaceableComment`."""
+        payload = {**writing.comment_body(comment), "commit_id": commit_sha}
+        return await self._created(pull, payload)
+
+    async def create_file_comment(self, pull: PullKey, commit_sha: str, path: str, body: str) -> int:
+        """One comment on a file of the diff. Raises `UnplaceableComment`."""
+        payload = {
+            "commit_id": commit_sha,
+            "path": path,
+            "subject_type": "file",
+            "body": writing.cut(body, writing.MAX_BODY_BYTES),
+        }
+        return await self._created(pull, payload)
+
+    async def _created(self, pull: PullKey, payload: Mapping[str, Any]) -> int:
+        try:
+            answer = await self._requests.send(self._pull("POST", pull, "/comments", body=payload))
+        except Unprocessable as error:
+            raise _unplaceable(error) from error
+        return int(_object(answer.data)["id"])
+
+    async def create_comment(self, pull: PullKey, body: str) -> int:
+        """A comment in the conversation. Returns its id."""
+        request = self._at(
+            "POST",
+            pull.repository,
+            "/issues/{number}/comments",
+            number=pull.number,
+            body={"body": writing.cut(body, writing.MAX_BODY_BYTES)},
+        )
+        return int(_object((await self._requests.send(request)).data)["id"])
+
+    async def edit_comment(self, pull: PullKey, comment_id: int, body: str) -> None:
+        """Replace the text of a comment in the conversation."""
+        await self._edit(pull.repository, "/issues/comments/{id}", comment_id, body)
+
+    async def edit_review_comment(self, pull: PullKey, comment_id: int, body: str) -> None:
+        """Replace the text of a comment on a line or file."""
+        await self._edit(pull.repository, "/pulls/comments/{id}", comment_id, body)
+
+    async def _edit(self, repository: RepositoryName, path: str, identity: int, body: str) -> None:
+        payload = {"body": writing.cut(body, writing.MAX_BODY_BYTES)}
+        await self._requests.send(self._at("PATCH", repository, path, id=identity, body=payload, repeatable=True))
+
+    async def reply(self, pull: PullKey, comment_id: int, body: str) -> int:
+        """An answer in the thread that `comment_id` began. Returns its id."""
+        payload = {"body": writing.cut(body, writing.MAX_BODY_BYTES)}
+        request = self._pull("POST", pull, "/comments/{id}/replies", id=comment_id, body=payload)
+        return int(_object((await self._requests.send(request)).data)["id"])
+
+    async def minimise(self, node_id: str, reason: MinimiseReason) -> None:
+        """Fold a comment away."""
+        await self.amend(minimise=((node_id, reason),))
+
+    async def amend(
+        self, edits: Sequence[Edit] = (), minimise: Sequence[tuple[str, MinimiseReason]] = ()
+    ) -> tuple[str, ...]:
+        """Edits comments and folds them away, all in one request. Returns the nodes for which that failed.
+
+        A comment that somebody has deleted meanwhile is no error.
+        """
+        if not edits and not minimise:
+            return ()
+        document, variables, nodes = _amendments(edits, minimise)
+        result = await graphql.run(self._requests, document, variables, mutates=True)
+        if result.problems and all(result.data.get(alias) is None for alias in nodes):
+            error = graphql.error_of(result.problems)
+            if isinstance(error, Forbidden | Unavailable):
+                raise error
+        return tuple(node for alias, node in nodes.items() if result.data.get(alias) is None)
+
+    async def react(self, pull: PullKey, comment_id: int, content: Reaction) -> None:
+        """React to a comment in the conversation; a second time is no error."""
+        request = self._at(
+            "POST",
+            pull.repository,
+            "/issues/comments/{id}/reactions",
+            id=comment_id,
+            body={"content": content},
+            repeatable=True,
+        )
+        await self._requests.send(request)
+
+    def _pull(
+        self,
+        method: Method,
+        pull: PullKey,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        **variables: str | int,
+    ) -> Request:
+        where: dict[str, str | int] = {"owner": pull.repository.owner, "repo": pull.repository.name}
+        where |= {"number": pull.number, **variables}
+        return Request(method, f"{_REPOSITORY}/pulls/{{number}}{path}", where, body=body)
+
+    @staticmethod
+    def _at(
+        method: Method,
+        repository: RepositoryName,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        repeatable: bool = False,
+        **variables: str | int,
+    ) -> Request:
+        where = {"owner": repository.owner, "repo": repository.name, **variables}
+        return Request(method, _REPOSITORY + path, where, body=body, repeatable=repeatable)
+
+
+def _amendments(
+    edits: Sequence[Edit], minimise: Sequence[tuple[str, MinimiseReason]]
+) -> tuple[str, dict[str, Any], dict[str, str]]:
+    """The mutation, its variables, and the node that each of its aliases is about."""
+    parts: list[str] = []
+    declared: list[str] = []
+    variables: dict[str, Any] = {}
+    nodes: dict[str, str] = {}
+    for index, edit in enumerate(edits):
+        alias, name = f"e{index}", "UpdateIssueComment" if edit.kind == "issue" else "UpdatePullRequestReviewComment"
+        key = "id" if edit.kind == "issue" else "pullRequestReviewCommentId"
+        declared.append(f"${alias}: {name}Input!")
+        parts.append(f"{alias}: {name[0].lower()}{name[1:]}(input: ${alias}) {{ clientMutationId }}")
+        variables[alias] = {key: edit.node_id, "body": writing.cut(edit.body, writing.MAX_BODY_BYTES)}
+        nodes[alias] = edit.node_id
+    for index, (node, reason) in enumerate(minimise):
+        alias = f"m{index}"
+        declared.append(f"${alias}: MinimizeCommentInput!")
+        parts.append(f"{alias}: minimizeComment(input: ${alias}) {{ clientMutationId }}")
+        variables[alias] = {"subjectId": node, "classifier": reason}
+        nodes[alias] = node
+    return f"mutation({', '.join(declared)}) {{ {' '.join(parts)} }}", variables, nodes
+
+
+def _unplaceable(error: Unprocessable) -> Unprocessable:
+    said = str(error).lower()
+    if any(words in said for words in _UNPLACEABLE):
+        return UnplaceableComment(str(error))
+    return error
+
+
+def _items(data: object) -> list[dict[str, Any]]:
+    if not isinstance(data, list):
+        raise Unavailable("GitHub answers something else than a list")
+    return [item for item in data if isinstance(item, dict)]
+
+
+def _object(data: object) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise Unavailable("GitHub answers something else than an object")
+    return data
+
+
+def _changed_file(item: Mapping[str, Any]) -> ChangedFile:
+    return ChangedFile(
+        path=str(item["filename"]),
+        status=item.get("status") or "modified",
+        sha=item.get("sha"),
+        previous_path=item.get("previous_filename"),
+        patch=item.get("patch"),
+    )
+
+
+def _open_pull(repository: RepositoryName, item: Mapping[str, Any]) -> OpenPull:
+    updated = item.get("updated_at")
+    return OpenPull(
+        PullKey(repository, int(item["number"])),
+        head_sha=str((item.get("head") or {}).get("sha") or ""),
+        base_ref=str((item.get("base") or {}).get("ref") or ""),
+        draft=bool(item.get("draft")),
+        updated_at=datetime.fromisoformat(str(updated)) if updated else None,
+    )
