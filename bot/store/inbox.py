@@ -1,0 +1,123 @@
+"""Takes jobs in, durably, many in one transaction.
+
+A transaction costs as much for one row as for a hundred: its cost is the disk's. So the deliveries that arrive while
+one transaction is written wait for the next, together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import sqlalchemy as sa
+from dbos import DBOSClient, WorkflowSerializationFormat
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.store.database import DELIVERIES, Database
+from bot.store.job import Job
+
+APPLICATION = "seamguard"
+QUEUE = "seamguard"
+WORKFLOW = "seamguard.job"
+VERSION = "1"
+"""Of the stored jobs' form: a new release goes on with the jobs of the old one, as long as this stays the same."""
+
+MAX_BATCH = 200
+MAX_PRIORITY = 2**31 - 1
+
+
+class Inbox:
+    """Accepts jobs for this process or others to do. The database must have been prepared."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._client = DBOSClient(system_database_engine=database.engine, application_name=APPLICATION)
+        self._waiting: list[tuple[Job, asyncio.Future[bool]]] = []
+        self._writer: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "seamguard-inbox")
+
+    async def accept(self, job: Job) -> bool:
+        """Returns when the job can't get lost any more: True for a new one, False for one whose id is known.
+
+        Raises `DatabaseError` when it could not be stored.
+        """
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append((job, future))
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write())
+        return await future
+
+    async def close(self) -> None:
+        """Write what is waiting, and end."""
+        if self._writer is not None:
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._writer
+        self._thread.shutdown()
+        self._client.destroy()
+
+    async def _write(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+            try:
+                new = await loop.run_in_executor(self._thread, self.store, [job for job, _ in batch])
+            except Exception as error:
+                failure = self._database.unusable(error) if isinstance(error, SQLAlchemyError) else error
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(failure)
+                continue
+            for (_, future), is_new in zip(batch, new, strict=True):
+                if not future.done():  # whoever asked may have gone
+                    future.set_result(is_new)
+
+    def store(self, jobs: Sequence[Job]) -> list[bool]:
+        """Accept jobs in one transaction; for each, whether it is new."""
+        with self._database.engine.begin() as connection:
+            return [self._store(connection, job) for job in jobs]
+
+    def _store(self, connection: sa.Connection, job: Job) -> bool:
+        row: dict[str, Any] = {
+            "id": job.id,
+            "partition": job.partition,
+            "kind": job.kind,
+            "accepted_at": time.time(),
+        }
+        noting = self._database.insert(DELIVERIES, row).on_conflict_do_nothing().returning(DELIVERIES.c.sequence)
+        noted = connection.execute(noting).first()
+        if noted is None:
+            return False
+        self._client.enqueue_in_transaction(
+            connection,
+            {
+                "workflow_name": WORKFLOW,
+                "queue_name": QUEUE,
+                "workflow_id": job.id,
+                "queue_partition_key": job.partition,
+                # Within a millisecond DBOS would go by the id.
+                "priority": min(int(noted.sequence), MAX_PRIORITY),
+                "app_version": VERSION,
+                "serialization_type": WorkflowSerializationFormat.PORTABLE,
+            },
+            job.as_json(),
+        )
+        return True
+
+    def newer_waits(self, job: Job) -> bool:
+        """Whether a job of the same partition and kind was accepted after this one."""
+        mine = sa.select(DELIVERIES.c.sequence).where(DELIVERIES.c.id == job.id).scalar_subquery()
+        query = sa.select(sa.literal(1)).where(
+            DELIVERIES.c.partition == job.partition, DELIVERIES.c.kind == job.kind, DELIVERIES.c.sequence > mine
+        )
+        with self._database.engine.connect() as connection:
+            return connection.execute(query.limit(1)).scalar() is not None
+
+    def forget_older(self, seconds: float) -> int:
+        """Forget the ids of jobs that were accepted so long ago; GitHub redelivers for three days."""
+        with self._database.engine.begin() as connection:
+            statement = sa.delete(DELIVERIES).where(DELIVERIES.c.accepted_at < time.time() - seconds)
+            return int(connection.execute(statement).rowcount)

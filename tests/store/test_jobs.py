@@ -1,0 +1,254 @@
+"""Jobs are done once, in order, and again after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bot.store import Database, Facts, Job, Jobs, Later, Patience
+from tests.store.servers import databases
+
+QUICK = Patience(pauses=(0.05, 0.05), polling=0.02)
+
+
+class Recorder:
+    """A handler that notes what it is asked for."""
+
+    def __init__(self, act: Callable[[Job, int], str] | None = None) -> None:
+        self.calls: list[str] = []
+        self.given_up: list[tuple[str, str]] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self._act = act
+
+    async def do(self, job: Job) -> str:
+        self.calls.append(job.id)
+        await self.gate.wait()
+        return self._act(job, self.calls.count(job.id)) if self._act else "fine"
+
+    async def give_up(self, job: Job, reason: str) -> str:
+        self.given_up.append((job.id, reason))
+        return "told"
+
+
+@asynccontextmanager
+async def running(url: str, handler: Recorder, patience: Patience = QUICK) -> AsyncIterator[Jobs]:
+    database = Database(url)
+    jobs = Jobs(database, {"review": handler, "command": handler}, patience)
+    await jobs.start()
+    try:
+        yield jobs
+    finally:
+        await jobs.stop()
+        database.close()
+
+
+async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it does not happen"
+        await asyncio.sleep(0.01)
+
+
+async def settled(jobs: Jobs) -> None:
+    end = time.monotonic() + 15
+    while not await jobs.idle():
+        assert time.monotonic() < end, "jobs are left"
+        await asyncio.sleep(0.02)
+
+
+def review(identity: str, partition: str = "acme/serving#1") -> Job:
+    return Job(identity, "review", partition, {"head": identity}, latest_wins=True)
+
+
+def command(identity: str, partition: str = "acme/serving#1") -> Job:
+    return Job(identity, "command", partition)
+
+
+@databases
+async def test_a_job_is_done_once_however_often_it_comes(url: str) -> None:
+    handler = Recorder()
+    async with running(url, handler) as jobs:
+        assert await jobs.inbox.accept(command("a")) is True
+        assert await jobs.inbox.accept(command("a")) is False
+        await settled(jobs)
+        assert await jobs.inbox.accept(command("a")) is False
+        await settled(jobs)
+        assert handler.calls == ["a"]
+
+
+@databases
+async def test_the_newest_push_wins(url: str) -> None:
+    handler = Recorder()
+    async with running(url, handler) as jobs:
+        handler.gate.clear()
+        await jobs.inbox.accept(review("first"))
+        await until(lambda: handler.calls == ["first"])
+        for identity in ("second", "third"):
+            await jobs.inbox.accept(review(identity))
+        await jobs.inbox.accept(command("help"))
+        await jobs.inbox.accept(review("elsewhere", "acme/serving#2"))
+        assert await jobs.superseded(review("first"))
+        assert not await jobs.superseded(review("third"))
+        await until(lambda: "elsewhere" in handler.calls)
+        handler.gate.set()
+        await settled(jobs)
+        assert handler.calls == ["first", "elsewhere", "third", "help"]
+
+
+@databases
+async def test_many_deliveries_at_once_are_all_accepted(url: str) -> None:
+    handler = Recorder()
+    async with running(url, handler) as jobs:
+        new = await asyncio.gather(
+            *(jobs.inbox.accept(command(f"{index % 40}", f"p{index % 7}")) for index in range(80))
+        )
+        assert sum(new) == 40
+        await settled(jobs)
+        assert sorted(handler.calls) == sorted({str(index) for index in range(40)})
+
+
+async def test_a_failed_attempt_is_made_again(tmp_path: Path) -> None:
+    def act(job: Job, attempt: int) -> str:
+        if attempt == 1:
+            raise Later("GitHub is away")
+        if attempt == 2:
+            raise KeyError("a fault of ours")
+        return "fine"
+
+    handler = Recorder(act)
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", handler) as jobs:
+        await jobs.inbox.accept(command("a"))
+        await settled(jobs)
+    assert handler.calls == ["a", "a", "a"]
+    assert handler.given_up == []
+
+
+async def test_a_job_that_always_fails_is_given_up_with_a_word(tmp_path: Path) -> None:
+    def act(job: Job, attempt: int) -> str:
+        raise Later("GitHub is away")
+
+    handler = Recorder(act)
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", handler) as jobs:
+        await jobs.inbox.accept(command("a"))
+        await settled(jobs)
+    assert len(handler.calls) == len(QUICK.pauses) + 1
+    assert handler.given_up == [("a", "GitHub is away")]
+
+
+async def test_a_wait_with_an_end_uses_up_no_attempt(tmp_path: Path) -> None:
+    def act(job: Job, attempt: int) -> str:
+        if attempt <= len(QUICK.pauses) + 3:
+            raise Later("the rate limit is used up", time.time() + 0.02)
+        return "fine"
+
+    handler = Recorder(act)
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", handler) as jobs:
+        await jobs.inbox.accept(command("a"))
+        await settled(jobs)
+    assert len(handler.calls) == len(QUICK.pauses) + 4
+    assert handler.given_up == []
+
+
+async def test_a_kind_that_nobody_knows_ends(tmp_path: Path) -> None:
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", Recorder()) as jobs:
+        await jobs.inbox.accept(Job("a", "of a newer version", "p"))
+        await settled(jobs)
+
+
+WORKER = """
+import asyncio, sys
+from pathlib import Path
+from bot.store import Database, Job, Jobs, Patience
+
+class Handler:
+    async def do(self, job):
+        with open(sys.argv[2], "a") as log:
+            log.write(f"begin {job.id}\\n"); log.flush()
+            await asyncio.sleep(float(sys.argv[3]))
+            log.write(f"end {job.id}\\n"); log.flush()
+        return "fine"
+    async def give_up(self, job, reason):
+        return "told"
+
+async def main():
+    jobs = Jobs(Database(sys.argv[1]), {"command": Handler()}, Patience(pauses=(0.1,), polling=0.02))
+    await jobs.start()
+    for identity in sys.argv[4:]:
+        await jobs.inbox.accept(Job(identity, "command", "p" + identity[0]))
+    print("accepted", flush=True)
+    while not await jobs.idle():
+        await asyncio.sleep(0.05)
+    await jobs.stop()
+
+asyncio.run(main())
+"""
+
+
+def worker(url: str, log: Path, pause: float, *jobs: str) -> subprocess.Popen[str]:
+    script = log.parent / "worker.py"
+    script.write_text(textwrap.dedent(WORKER))
+    return subprocess.Popen(
+        [sys.executable, str(script), url, str(log), str(pause), *jobs],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+
+
+@databases
+def test_what_was_accepted_is_done_after_a_kill(url: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with worker(url, log, 30.0, "a1", "a2", "b1") as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "accepted\n"
+        end = time.monotonic() + 15
+        while not log.exists() or log.read_text().count("begin") < 2:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        first.send_signal(signal.SIGKILL)
+    with worker(url, log, 0.0) as second:
+        assert second.wait(30) == 0
+    ended = [line for line in log.read_text().splitlines() if line.startswith("end")]
+    assert sorted(ended) == ["end a1", "end a2", "end b1"]
+    assert ended.index("end a1") < ended.index("end a2")
+
+
+def test_facts_are_kept(tmp_path: Path) -> None:
+    database = Database.file(tmp_path / "facts" / "store.sqlite")
+    database.prepare()
+    facts = Facts(database)
+    assert facts.recall("pull", "a#1") is None
+    facts.remember("pull", "a#1", {"head": "1"})
+    facts.remember("pull", "a#1", {"head": "2"})
+    facts.remember("pull", "b#1", {})
+    assert facts.recall("pull", "a#1") == {"head": "2"}
+    assert facts.keys("pull") == ("a#1", "b#1")
+    assert facts.keys("pull", "a#") == ("a#1",)
+    facts.forget("pull", "a#1")
+    assert facts.recall("pull", "a#1") is None
+    assert facts.forget_older("pull", 1000) == 0
+    assert facts.forget_older("pull", -1) == 1
+    with pytest.raises(ValueError, match="too large"):
+        facts.remember("pull", "k" * 1000, {})
+    database.close()
+
+
+def test_uses_are_limited(tmp_path: Path) -> None:
+    database = Database.file(tmp_path / "store.sqlite")
+    database.prepare()
+    facts = Facts(database)
+    assert [facts.may_use("command", "ann", use, 2, 60) for use in ("1", "2", "3", "1")] == [True, True, False, True]
+    assert facts.may_use("command", "bob", "3", 2, 60)
+    assert facts.may_use("command", "ann", "4", 2, 0)
+    database.close()
