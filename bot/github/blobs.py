@@ -157,11 +157,11 @@ async def _store(response: aiohttp.ClientResponse, archive: IO[bytes]) -> None:
 
 def _wanted(archive: IO[bytes], shas: Mapping[str, str]) -> Iterator[tuple[str, Blob]]:
     """The wanted files of an archive. Nothing is unpacked to disk; a member is compared by its name, and taken
-    only when its content is the wanted one. (GitHub's archives may differ from the tree: `export-subst`, `export-ignore`.)
+    only when its content is the wanted one: an archive may differ from the tree (`export-subst`, `export-ignore`).
     """
     left = dict(shas)
     try:
-        unpacked = _Bounded(gzip.GzipFile(fileobj=archive), MAX_UNPACKED_BYTES)
+        unpacked = _Bounded(gzip.GzipFile(fileobj=archive, mode="rb"), MAX_UNPACKED_BYTES)
         with tarfile.open(fileobj=unpacked, mode="r|") as members:
             for member in members:
                 path = member.name.partition("/")[2]

@@ -41,7 +41,7 @@ async def run(
         raise Unavailable("GitHub's GraphQL answers something else than an object")
     problems = tuple(_problem(error) for error in answer.data.get("errors") or ())
     for problem in problems:
-        if problem.kind == "RATE_LIMITED" or "secondary rate limit" in problem.message.lower():
+        if problem.kind.startswith("RATE_LIMIT") or "secondary rate limit" in problem.message.lower():
             limited = requests.limits.refused({"x-ratelimit-remaining": "0"}, "API rate limit exceeded")
             if limited is not None:
                 raise limited

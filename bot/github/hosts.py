@@ -1,5 +1,7 @@
-"""Where requests may go. An address from an answer (a page, a redirect) is only followed to a host of this list, and the
-credentials go to the API's own host alone.
+"""Where requests may go.
+
+An address from an answer (a page, a redirect) is only followed to a host of this list, and the credentials go to the
+API's own host alone.
 """
 
 from __future__ import annotations

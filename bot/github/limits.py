@@ -1,8 +1,8 @@
 """When the next request may be sent: GitHub's primary and secondary limits, kept per installation.
 
 The primary limit is a number of requests an hour, told by headers. The secondary ones are told only when they are hit:
-then `Retry-After` counts, else the reset of the primary limit, else a minute that doubles with each repetition. Requests
-that write are sent one after the other, a second apart, as GitHub asks for.
+then `Retry-After` counts, else the reset of the primary limit, else a minute that doubles with each repetition.
+Requests that write are sent one after the other, a second apart, as GitHub asks for.
 """
 
 from __future__ import annotations

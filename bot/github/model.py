@@ -65,7 +65,7 @@ class ChangedFiles:
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """A file of a commit. `size` is in bytes; `mode` is git's: `120000` is a symbolic link, whose text is its target."""
+    """A file of a commit. `size` is in bytes; `mode` is git's: that of a symbolic link is `120000`."""
 
     path: str
     sha: str
@@ -84,7 +84,7 @@ class RepositoryTree:
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """The text of a file. `text` is None when it can't be used, and `problem` says why: binary, too large, not UTF-8."""
+    """The text of a file. `text` is None when it can't be used; `problem` says why: binary, too large, not UTF-8."""
 
     sha: str
     text: str | None
@@ -103,7 +103,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class PostedComment:
-    """A comment that is on a pull request. `line` is None once the line has left the diff; `replies` are its thread's."""
+    """A comment that is on a pull request. `line` is None once it has left the diff; `replies` are its thread's."""
 
     id: int
     node_id: str

@@ -175,10 +175,12 @@ class Requests:
             if raw.status == HTTPStatus.UNAUTHORIZED and not renewed and self.credential.renew():
                 renewed = True
                 continue
-            if raw.status >= 500 and request.safe and attempt < timing.attempts:
+            try:
+                return self._judge(request, raw, kept)
+            except Unavailable:
+                if attempt >= timing.attempts or not request.safe:
+                    raise
                 await asyncio.sleep(backoff(timing, attempt))
-                continue
-            return self._judge(request, raw, kept)
 
     async def pages(self, request: Request, limit: int) -> AsyncIterator[Any]:
         """The data of up to `limit` pages. The next one is where the answer says, never worked out."""
