@@ -24,8 +24,8 @@ from bot.tree import MAX_FILE_BYTES
 BATCH = 100
 """Blobs in one GraphQL request: composes and scripts are a few kB each, and GitHub gives a query ten seconds."""
 
-BATCHES_WORTH = 2
-"""More batches than these are dearer than one tarball."""
+BATCHES_WORTH = 1
+"""More batches than this are dearer than one tarball, in requests: the download itself is none of the API's."""
 
 MAX_BATCHES = 12
 """Where the tarball fails, this many batches are tried before the review is given up."""

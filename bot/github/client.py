@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from cachetools import LRUCache
 
@@ -71,9 +72,12 @@ class GitHub:
         """The files that a pull request changes, with the blobs of its head."""
         request = self._pull("GET", pull, "/files?per_page={per_page}", per_page=PER_PAGE)
         files: list[ChangedFile] = []
+        head = None
         async for page in self._requests.pages(request, MAX_FILES // PER_PAGE):
-            files += [_changed_file(item) for item in _items(page)]
-        return ChangedFiles(tuple(files), complete=len(files) < MAX_FILES)
+            items = _items(page)
+            head = head or next((sha for item in items if (sha := _listed_head(item))), None)
+            files += [_changed_file(item) for item in items]
+        return ChangedFiles(tuple(files), len(files) < MAX_FILES, head)
 
     async def conversation(self, pull: PullKey, shas: Sequence[str] = ()) -> tuple[Conversation, Mapping[str, Blob]]:
         """The pull request's state, what this App has said in it, and blobs by their ids; up to 100 that are not in the
@@ -407,6 +411,13 @@ def _changed_file(item: Mapping[str, Any]) -> ChangedFile:
         previous_path=item.get("previous_filename"),
         patch=item.get("patch"),
     )
+
+
+def _listed_head(item: Mapping[str, Any]) -> str | None:
+    """The commit that a list of files is about stands in the addresses of the files alone."""
+    query = parse_qs(urlsplit(str(item.get("contents_url") or "")).query)
+    sha = query.get("ref", [""])[0]
+    return sha if is_blob_id(sha) else None
 
 
 def _open_pull(repository: RepositoryName, item: Mapping[str, Any]) -> OpenPull:

@@ -29,6 +29,7 @@ _QUERY = (
     " headRepository { nameWithOwner }"
     f" comments(last: 100) {{ {_COMMENTS} }}"
     f" reviewThreads(last: 100) {{ {_THREADS} }}"
+    " pushed: commits(last: 100) { nodes { commit { oid } } }"
     " reviews(last: 50) { nodes { body viewerDidAuthor state } }"
     " commits(last: 1) { nodes { commit { oid checkSuites(first: 10, filterBy: { appId: $app }) { nodes {"
     " checkRuns(last: 20) { nodes { databaseId name status conclusion externalId } } } } } } }"
@@ -69,6 +70,9 @@ async def read(
         complete=all_comments and all_threads,
         default_branch=(repository.get("defaultBranchRef") or {}).get("name"),
         merged=bool(state.get("merged")),
+        commits=frozenset(
+            str(oid) for node in _nodes(state.get("pushed")) if (oid := (node.get("commit") or {}).get("oid"))
+        ),
         review_bodies=tuple(
             str(review.get("body") or "")
             for review in _nodes(state.get("reviews"))

@@ -57,10 +57,13 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
-    """The files of a pull request. `complete` is False at GitHub's cap of 3,000."""
+    """The files of a pull request. `complete` is False at GitHub's cap of 3,000. `head_sha` is the head that was listed,
+    None when no file tells.
+    """
 
     files: tuple[ChangedFile, ...]
     complete: bool = True
+    head_sha: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ class Conversation:
     """A pull request's state, and what this App has said in it.
 
     `head_repository` is None when the fork is deleted. `complete` says that all comments and checks are here.
-    `review_bodies` are the App's submitted reviews, newest last.
+    `review_bodies` are the App's submitted reviews, newest last; `commits` the newest hundred of the pull request.
     """
 
     head_sha: str
@@ -151,6 +154,7 @@ class Conversation:
     default_branch: str | None = None
     merged: bool = False
     review_bodies: tuple[str, ...] = ()
+    commits: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,126 @@
+"""A commit's files as the resolver sees them, of which only some have been fetched."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+
+from bot.github.model import Blob, ChangedFile, RepositoryTree, TreeEntry
+from bot.tree import UnreadableFile
+
+MAX_LINKS = 40
+_LINK = "120000"
+NOT_FETCHED = "the file has not been fetched yet"
+
+
+class FetchedTree:
+    """The files of a commit. Implements `bot.tree.Tree`.
+
+    A file that was not fetched can't be read, and `asked` remembers it: what the resolver asks for is found out by
+    letting it run. `blobs` may be added to between two runs.
+    """
+
+    def __init__(self, entries: Mapping[str, TreeEntry], blobs: Mapping[str, Blob]) -> None:
+        self._entries = entries
+        self._blobs = blobs
+        self._links = {path for path, entry in entries.items() if entry.mode == _LINK}
+        self._paths = tuple(sorted(entries))
+        self._folders: frozenset[str] | None = None
+        self.asked: dict[str, str] = {}
+        """The blobs that were missing, by the path under which they were asked for."""
+
+    def read(self, path: str) -> str | None:
+        """The text of a file. Raises `UnreadableFile`, also for one that was not fetched."""
+        entry = self._entries.get(self._resolved(path))
+        return None if entry is None else self._text(path, entry)
+
+    def paths(self) -> Iterable[str]:
+        """Every file, sorted."""
+        return self._paths
+
+    def is_directory(self, path: str) -> bool:
+        """Whether some file lies below `path`."""
+        if not path:
+            return True
+        if self._folders is None:
+            self._folders = frozenset(_folders(self._paths))
+        try:
+            return self._resolved(path) in self._folders
+        except UnreadableFile:
+            return False
+
+    def _text(self, path: str, entry: TreeEntry) -> str:
+        blob = self._blobs.get(entry.sha)
+        if blob is None:
+            self.asked[entry.path] = entry.sha
+            raise UnreadableFile(path, NOT_FETCHED)
+        if blob.text is None:
+            raise UnreadableFile(path, blob.problem or "the file has no text")
+        return blob.text
+
+    def _resolved(self, path: str) -> str:
+        """`path` with the symbolic links in it followed, inside of the tree."""
+        ahead = path.split("/")[::-1]
+        if not self._links or path != posixpath.normpath(path) or ahead[-1] in ("", ".."):
+            return path
+        behind: list[str] = []
+        followed = 0
+        while ahead:
+            part = ahead.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if not behind:
+                    raise UnreadableFile(path, "a symbolic link leaves the repository")
+                behind.pop()
+                continue
+            behind.append(part)
+            here = "/".join(behind)
+            if here not in self._links:
+                continue
+            followed += 1
+            target = self._text(path, self._entries[here])
+            if followed > MAX_LINKS:
+                raise UnreadableFile(path, f"more than {MAX_LINKS} symbolic links, or a circle of them")
+            if target.startswith("/"):
+                raise UnreadableFile(path, "a symbolic link leaves the repository")
+            behind.pop()
+            ahead.extend(reversed(target.split("/")))
+        return "/".join(behind)
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for path in paths:
+        folder = posixpath.dirname(path)
+        while folder and folder not in found:
+            found.add(folder)
+            folder = posixpath.dirname(folder)
+    return found
+
+
+def proposed(base: RepositoryTree, changes: Iterable[ChangedFile]) -> Mapping[str, TreeEntry]:
+    """What would be there after the merge: the changed files of the head over the tip of the base.
+
+    The list of changes has no modes: a file keeps the one that it had, and a new one is a plain file.
+    """
+    entries = dict(base.entries)
+    moved: dict[str, TreeEntry] = {}
+    for change in changes:
+        if change.status == "removed":
+            entries.pop(change.path, None)
+        elif change.status == "renamed" and change.previous_path:
+            before = entries.pop(change.previous_path, None)
+            if before is not None:
+                moved[change.path] = before
+    for change in changes:
+        if change.status == "removed" or not change.sha or _is_submodule(change):
+            continue
+        before = moved.get(change.path) or base.entries.get(change.path)
+        mode = before.mode if before is not None else "100644"
+        entries[change.path] = TreeEntry(change.path, change.sha, None, mode)
+    return entries
+
+
+def _is_submodule(change: ChangedFile) -> bool:
+    return bool(change.patch) and "Subproject commit " in (change.patch or "").splitlines()[-1]

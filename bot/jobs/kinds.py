@@ -1,0 +1,86 @@
+"""The jobs that there are, and what a webhook asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.commands import find
+from bot.github import payloads
+from bot.github.model import PullKey, RepositoryName
+from bot.store import Job
+
+REVIEW = "review"
+COMMAND = "command"
+RERUN = "rerun"
+MERGE_GROUP = "merge-group"
+INDEX = "index"
+INSTALLATION = "installation"
+SWEEP = "sweep"
+
+REVIEWED_ACTIONS = frozenset({"opened", "synchronize", "reopened", "ready_for_review"})
+
+
+def job_of(delivery: str, event: payloads.Event) -> Job | None:
+    """What to do for a delivery; None for nothing. The delivery's id is the job's: one that comes again is the same."""
+    match event:
+        case payloads.PullEvent():
+            edited = event.action == "edited" and event.base_changed
+            if event.action not in REVIEWED_ACTIONS and not edited:
+                return None
+            return review_job(delivery, event.installation, event.pull, event.head_sha)
+        case payloads.CommentEvent():
+            if event.author_is_bot or not find(event.body):
+                return None
+            data = {"comment": event.comment_id, "body": event.body, "author": event.author, "by": event.pull_author}
+            return Job(delivery, COMMAND, str(event.pull), {**_pull(event.installation, event.pull), **data})
+        case payloads.RerequestEvent():
+            data = {**_repository(event.installation, event.repository), "sha": event.head_sha}
+            where = f"{event.repository}@{event.head_sha}"
+            return Job(delivery, RERUN, where, {**data, "pulls": list(event.pulls), "app": event.app_id})
+        case payloads.MergeGroupEvent():
+            data = {**_repository(event.installation, event.repository), "sha": event.head_sha}
+            return Job(delivery, MERGE_GROUP, f"{event.repository}@{event.head_sha}", data)
+        case payloads.PushEvent():
+            data = {**_repository(event.installation, event.repository), "sha": event.after, "branch": event.branch}
+            paths = None if event.paths is None else sorted(event.paths)
+            return Job(delivery, INDEX, str(event.repository), {**data, "paths": paths}, latest_wins=False)
+        case payloads.InstallationEvent():
+            data = {
+                "installation": event.installation,
+                "action": event.action,
+                "added": [str(name) for name in event.added],
+                "removed": [str(name) for name in event.removed],
+            }
+            return Job(delivery, INSTALLATION, f"installation {event.installation}", data)
+        case payloads.Nothing():
+            return None
+
+
+def review_job(identity: str, installation: int, pull: PullKey, head_sha: str | None, *, forced: bool = False) -> Job:
+    """The review of a pull request. `forced`: somebody asked for it, so nothing is skipped."""
+    data = {**_pull(installation, pull), "head": head_sha, "forced": forced}
+    return Job(identity, REVIEW, str(pull), data, latest_wins=True)
+
+
+def installation_of(job: Job) -> int:
+    """Whose token a job needs."""
+    return int(job.data["installation"])
+
+
+def repository_of(job: Job) -> RepositoryName:
+    """The repository that a job is about."""
+    return RepositoryName(str(job.data["owner"]), str(job.data["name"]))
+
+
+def pull_of(job: Job) -> PullKey:
+    """The pull request that a job is about."""
+    return PullKey(repository_of(job), int(job.data["number"]))
+
+
+def _repository(installation: int, repository: RepositoryName) -> Mapping[str, Any]:
+    return {"installation": installation, "owner": repository.owner, "name": repository.name}
+
+
+def _pull(installation: int, pull: PullKey) -> Mapping[str, Any]:
+    return {**_repository(installation, pull.repository), "number": pull.number}
