@@ -24,6 +24,7 @@ from bot.github.model import (
     NewComment,
     OpenPull,
     Permission,
+    PostedCheck,
     PullKey,
     Reaction,
     RepositoryName,
@@ -195,18 +196,28 @@ class GitHub:
             found += [_open_pull(repository, item) for item in _items(page)]
         return tuple(found)
 
-    async def finished_check(self, repository: RepositoryName, sha: str, name: str) -> bool:
-        """Whether this App has completed a check of that name on a commit."""
+    async def checks(self, repository: RepositoryName, sha: str, name: str) -> tuple[PostedCheck, ...]:
+        """The checks of that name that this App has on a commit."""
         request = self._at(
             "GET",
             repository,
-            "/commits/{sha}/check-runs?check_name={name}&app_id={app}&filter=latest",
+            "/commits/{sha}/check-runs?check_name={name}&app_id={app}&filter=all&per_page=100",
             sha=sha,
             name=name,
             app=self._app_id,
         )
         runs = _items(_object((await self._requests.send(request)).data).get("check_runs"))
-        return any(run.get("status") == "completed" for run in runs)
+        return tuple(
+            PostedCheck(
+                int(run["id"]),
+                str(run.get("name") or ""),
+                sha,
+                str(run.get("status") or ""),
+                run.get("conclusion"),
+                run.get("external_id"),
+            )
+            for run in runs
+        )
 
     # What is written
 

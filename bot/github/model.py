@@ -57,8 +57,8 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
-    """The files of a pull request. `complete` is False at GitHub's cap of 3,000. `head_sha` is the head that was listed,
-    None when no file tells.
+    """The files of a pull request. `complete` is False at GitHub's cap of 3,000. `head_sha` is the head that was
+    listed, None when no file tells.
     """
 
     files: tuple[ChangedFile, ...]

@@ -47,9 +47,7 @@ def analyse(base: Tree, head: Tree, changes: Sequence[ChangedFile], rules: Rules
         )
     )
     renamed = {
-        change.previous_path: change.path
-        for change in changes
-        if change.previous_path and change.status == "renamed"
+        change.previous_path: change.path for change in changes if change.previous_path and change.status == "renamed"
     }
     old = _audit(before, rules, touched.base)
     new = _audit(after, rules, touched.head)

@@ -44,7 +44,7 @@ class Server:
     def application(self) -> web.Application:
         """The routes."""
         app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_plain_errors])
-        app.router.add_post("/webhook", Webhook(self.secret, self.job_of, self.accept))
+        app.router.add_post("/webhook", Webhook(self.secret, self.job_of, self.accept).handle)
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
         app.router.add_get("/metrics", self._metrics)

@@ -52,7 +52,7 @@ class Webhook:
         self._job_of = job_of
         self._accept = accept
 
-    async def __call__(self, request: web.Request) -> web.Response:
+    async def handle(self, request: web.Request) -> web.Response:
         """Answers a delivery."""
         with ACCEPTING.time():
             event = request.headers.get("X-GitHub-Event", "")

@@ -1,0 +1,108 @@
+"""Fetches what a review has to read, in few requests."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from bot.github.client import GitHub
+from bot.github.model import Blob, ChangedFile, RepositoryName, RepositoryTree, TreeEntry
+from bot.jobs.files import FetchedTree, proposed
+from bot.tree import MAX_FILE_BYTES, Tree
+
+ROUNDS = 4
+"""How often the resolver is asked what else it needs: once in nearly every repository."""
+
+_ENDINGS = (".yml", ".yaml", ".sh", ".env")
+_LINK = "120000"
+
+_IDLE_ENDINGS = (
+    ".md", ".rst", ".adoc", ".txt", ".pdf", ".ipynb", ".csv", ".tsv", ".log", ".lock",
+    ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico", ".drawio", ".mp4", ".webm",
+)  # fmt: skip
+_IDLE_NAMES = (
+    "license", "licence", "copying", "notice", "authors", "codeowners", "changelog",
+    ".gitignore", ".gitattributes", ".editorconfig",
+)  # fmt: skip
+_IDLE_FOLDERS = (".github/workflows/", ".github/issue_template/", ".github/actions/", ".circleci/")
+
+Result = TypeVar("Result")
+
+_resolver = ThreadPoolExecutor(1, "seamguard-resolver")
+"""One thread: resolving holds the interpreter, so two would only be in each other's way, and in the webhooks'."""
+
+
+def matters(path: str) -> bool:
+    """Whether a changed file could concern an engine. Documentation and CI can't, and cost no look at the repository.
+
+    Anything else may be mounted, sourced or included by some compose.
+    """
+    lowered = path.lower()
+    name = posixpath.basename(lowered)
+    stem, ending = posixpath.splitext(name)
+    idle = ending in _IDLE_ENDINGS or name in _IDLE_NAMES or stem in _IDLE_NAMES
+    return not (idle or lowered.startswith(_IDLE_FOLDERS))
+
+
+def changed_blobs(changes: Iterable[ChangedFile]) -> list[str]:
+    """The blobs of the head that a review reads for sure."""
+    return [change.sha for change in changes if change.sha and change.status != "removed" and _read_early(change.path)]
+
+
+class Gathering:
+    """The two sides of a change, and what of them has been fetched."""
+
+    def __init__(
+        self,
+        github: GitHub,
+        repository: RepositoryName,
+        base: RepositoryTree,
+        base_sha: str,
+        changes: Sequence[ChangedFile],
+        known: Mapping[str, Blob],
+    ) -> None:
+        self._github = github
+        self._repository = repository
+        self._base_sha = base_sha
+        self._sides = (base.entries, proposed(base, changes))
+        self._blobs = dict(known)
+
+    async def run(self, analyse: Callable[[Tree, Tree], Result]) -> Result:
+        """The result of an analysis that was given every file that it asked for. It runs in a thread, perhaps twice.
+
+        Raises a `GitHubError`.
+        """
+        await self._fetch({path: entry.sha for side in self._sides for path, entry in _wanted(side)})
+        for attempt in range(1, ROUNDS + 1):
+            base, head = (FetchedTree(side, self._blobs) for side in self._sides)
+            result = await asyncio.get_running_loop().run_in_executor(_resolver, analyse, base, head)
+            asked = {**base.asked, **head.asked}
+            if not asked or attempt == ROUNDS:
+                return result
+            await self._fetch(asked)
+        raise AssertionError("unreachable")
+
+    async def _fetch(self, shas: Mapping[str, str]) -> None:
+        missing = {path: sha for path, sha in shas.items() if sha not in self._blobs}
+        if not missing:
+            return
+        self._blobs |= await self._github.blobs(self._repository, missing, self._base_sha)
+        for sha in missing.values():
+            self._blobs.setdefault(sha, Blob(sha, None, "GitHub does not give the file's content"))
+
+
+def _wanted(side: Mapping[str, TreeEntry]) -> Iterable[tuple[str, TreeEntry]]:
+    return (
+        (path, entry)
+        for path, entry in side.items()
+        if (_read_early(path) or entry.mode == _LINK) and (entry.size or 0) <= MAX_FILE_BYTES
+    )
+
+
+def _read_early(path: str) -> bool:
+    """Whether a file is of a kind that the resolver reads in any repository."""
+    name = posixpath.basename(path)
+    return name.endswith(_ENDINGS) or name.startswith(".env")

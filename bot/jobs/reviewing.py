@@ -1,0 +1,147 @@
+"""The review of a pull request."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bot.github.client import GitHub
+from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended
+from bot.github.model import ChangedFiles, CheckRun, Conversation, PullKey
+from bot.jobs import checks
+from bot.jobs.analysis import Analysis, analyse
+from bot.jobs.applying import Applying, Outcome, Spot, posted
+from bot.jobs.context import Context
+from bot.jobs.gather import Gathering, changed_blobs, matters
+from bot.jobs.kinds import installation_of, pull_of
+from bot.review import Plan, nothing_to_review, plan, unfinished
+from bot.store import Job
+
+log = logging.getLogger("seamguard.review")
+
+REVIEWED = "reviewed"
+"""A kind of fact: which head of a pull request was reviewed over which base, and whether comments are there."""
+
+INCOMPLETE = "GitHub lists only the first 3,000 of its files"
+
+
+class Reviewing:
+    """Handles `review` jobs. A job reviews the head that the pull request has when it is done, whatever it had when the
+    job was asked for.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def do(self, job: Job) -> str:
+        """Reviews a pull request; again, when an earlier attempt was cut off: what is there already stays."""
+        return await self.review(job)
+
+    async def review(self, job: Job) -> str:
+        """The review that a job asks for. Raises a `GitHubError`."""
+        pull, github = pull_of(job), await self._context.github(installation_of(job))
+        try:
+            files = await github.pull_files(pull)
+        except NotFound:
+            return "the pull request is gone"
+        if await self._idle(job, pull, files):
+            return await self._nothing(github, job, pull, files)
+        try:
+            return await self._full(github, job, pull, files)
+        except NotFound:
+            return "the pull request is gone"
+
+    async def give_up(self, job: Job, reason: str) -> str:
+        """Ends the check of a review that could not be finished: a required one must not wait for ever."""
+        pull = pull_of(job)
+        github = await self._context.github(installation_of(job))
+        head = job.data.get("head")
+        try:
+            conversation, _ = await github.conversation(pull)
+            if not conversation.is_open:
+                return "the pull request is closed"
+            head = conversation.head_sha
+        except NotFound:
+            return "the pull request is gone"
+        except GitHubError as error:
+            log.warning("the pull request could not be read: %s", error)
+        if not isinstance(head, str):
+            return f"given up: {reason}"
+        check = checks.run_of(unfinished(reason), self._context.details_url)
+        await checks.write_alone(github, self._context.facts, pull.repository, head, check)
+        return f"given up, and said so: {reason}"
+
+    async def _idle(self, job: Job, pull: PullKey, files: ChangedFiles) -> bool:
+        """Whether nothing has to be looked at: no file matters, nobody insists, and nothing of ours is there."""
+        if job.data.get("forced") or not (files.head_sha or job.data.get("head")) or not files.complete:
+            return False
+        if any(matters(path) for file in files.files for path in (file.path, file.previous_path) if path):
+            return False
+        known = await self._context.facts.recall_soon(REVIEWED, str(pull))
+        return not (known and known.get("comments"))
+
+    async def _nothing(self, github: GitHub, job: Job, pull: PullKey, files: ChangedFiles) -> str:
+        head = str(files.head_sha or job.data["head"])
+        check = checks.run_of(nothing_to_review(), self._context.details_url)
+        try:
+            await checks.write_alone(github, self._context.facts, pull.repository, head, check)
+        except Suspended:
+            raise
+        except Forbidden as error:
+            log.warning("checks can't be written: %s", error)
+        await self._reviewed(pull, head, None, comments=False)
+        return "nothing that matters has changed"
+
+    async def _full(self, github: GitHub, job: Job, pull: PullKey, files: ChangedFiles) -> str:
+        conversation, blobs = await github.conversation(pull, changed_blobs(files.files))
+        if not conversation.is_open:
+            return "the pull request is closed"
+        if files.head_sha is not None and files.head_sha != conversation.head_sha:
+            # Somebody has pushed in between: the comments must fit the lines of this head.
+            files = await github.pull_files(pull)
+        head, base = conversation.head_sha, conversation.base_sha
+        tree = await github.tree(pull.repository, base)
+        if not files.complete:
+            return await self._unfinished(github, pull, conversation, INCOMPLETE)
+        if tree.truncated:
+            return await self._unfinished(github, pull, conversation, "the repository has too many files")
+        gathering = Gathering(github, pull.repository, tree, base, files.files, blobs)
+        found = await gathering.run(lambda before, after: analyse(before, after, files.files, self._context.rules))
+        if await self._context.superseded(job):
+            return "superseded by a newer one"
+        outcome = await self._apply(github, job, pull, conversation, found)
+        comments = any(comment.author_is_app for comment in conversation.comments) or outcome.written
+        await self._reviewed(pull, head, base, comments=comments)
+        return f"reviewed {head[:12]}: {found.review.conclusion}{'' if outcome.written else ', nothing new to say'}"
+
+    async def _apply(
+        self, github: GitHub, job: Job, pull: PullKey, conversation: Conversation, found: Analysis
+    ) -> Outcome:
+        head = conversation.head_sha
+        links = self._context.links(pull.repository, head)
+
+        def make(seen: Conversation, refused: Mapping[str, Spot]) -> Plan:
+            commits = seen.commits if 0 < len(seen.commits) < 100 else None
+            return plan(found.review, head, found.diffs, posted(seen), links=links, commits=commits, refused=refused)
+
+        def check_of(made: Plan) -> CheckRun:
+            run = checks.run_of(made.check, self._context.details_url)
+            return _once_more(run, job) if job.data.get("forced") else run
+
+        return await Applying(github, pull, head, draft=conversation.draft).run(conversation, make, check_of)
+
+    async def _unfinished(self, github: GitHub, pull: PullKey, conversation: Conversation, reason: str) -> str:
+        check = checks.run_of(unfinished(reason), self._context.details_url)
+        await checks.write(github, pull.repository, conversation.head_sha, check, conversation.checks)
+        await self._reviewed(pull, conversation.head_sha, conversation.base_sha, comments=True)
+        return f"could not be finished: {reason}"
+
+    async def _reviewed(self, pull: PullKey, head: str, base: str | None, *, comments: bool) -> None:
+        fact = {"head": head, "base": base, "comments": comments}
+        await self._context.facts.remember_soon(REVIEWED, str(pull), fact)
+
+
+def _once_more(run: CheckRun, job: Job) -> CheckRun:
+    """A check that somebody has asked for again is written again, once, even if it says the same."""
+    return replace(run, external_id=job.id)

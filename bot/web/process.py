@@ -1,0 +1,140 @@
+"""The whole process: settings, logs, store, GitHub, jobs and the HTTP server put together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.github.app import App
+from bot.github.blobcache import BlobCache
+from bot.github.limits import Timing
+from bot.github.redaction import Redactor
+from bot.hazards import load_rules
+from bot.jobs.context import Context, web_address
+from bot.jobs.handlers import handlers
+from bot.jobs.kinds import job_of
+from bot.jobs.sweeping import EVERY_SECONDS, regularly
+from bot.store import Database, Facts, Job, Jobs, Patience
+from bot.web import logs
+from bot.web.server import Check, Server, listening
+from bot.web.settings import Settings
+
+log = logging.getLogger("seamguard")
+
+GRACE_SECONDS = 10
+"""For jobs that are being done when the process is asked to end; what is left is done by the next one."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What runs. `url` is None without a server."""
+
+    app: App
+    jobs: Jobs
+    facts: Facts
+    context: Context
+    url: str | None = None
+
+
+class NotConfigured(Exception):
+    """There are no credentials."""
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings,
+    *,
+    web: bool = True,
+    work: bool = True,
+    timing: Timing | None = None,
+    patience: Patience | None = None,
+    sweep_seconds: float | None = EVERY_SECONDS,
+    grace: int = 0,
+    sandbox: bool = False,
+) -> AsyncIterator[Parts]:
+    """Runs a server (`web`), a worker (`work`) or both until the context ends.
+
+    Raises `NotConfigured` without credentials: the server never listens without a secret. Raises `DatabaseError`.
+    """
+    if settings.issuer is None or settings.private_key is None or settings.webhook_secret is None:
+        raise NotConfigured("no credentials: run `bot register`, or set CLIENT_ID, PRIVATE_KEY and WEBHOOK_SECRET")
+    database = _database(settings)
+    facts = Facts(database)
+    rules = load_rules()
+    app = App(settings.issuer, settings.private_key, settings.hosts, BlobCache(settings.cache_folder), timing)
+
+    async def accept(job: Job) -> bool:
+        return await jobs.inbox.accept(job)
+
+    async def superseded(job: Job) -> bool:
+        return await jobs.superseded(job)
+
+    context = Context(
+        app,
+        facts,
+        rules,
+        accept,
+        superseded,
+        web_url=web_address(settings.api_url),
+        public_url=settings.public_url,
+    )
+    jobs = Jobs(database, handlers(context), patience)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.callback(database.close)
+        stack.push_async_callback(app.close)
+        await jobs.start(work=work)
+        stack.push_async_callback(jobs.stop, grace)
+        if work and sweep_seconds is not None:
+            stack.push_async_callback(_cancel, asyncio.create_task(regularly(context, sweep_seconds)))
+        url = None
+        if web:
+            server = Server(
+                settings.webhook_secret,
+                job_of,
+                jobs.inbox.accept,
+                rules,
+                checks=(("the database", lambda: asyncio.to_thread(database.check)), ("GitHub", _identity(app))),
+                sandbox=sandbox,
+            )
+            url = await stack.enter_async_context(listening(server.application(), settings.host, settings.port))
+            log.info("listening", extra={"url": url})
+        yield Parts(app, jobs, facts, context, url)
+
+
+def _database(settings: Settings) -> Database:
+    database = Database(settings.database_url)
+    file = database.engine.url.database
+    if database.is_sqlite and file:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+    return database
+
+
+def _identity(app: App) -> Check:
+    async def check() -> None:
+        await app.app()
+
+    return check
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+async def serve(settings: Settings, *, web: bool = True, work: bool = True) -> None:
+    """Runs until the process is asked to end (SIGTERM, SIGINT); then what has begun gets a while."""
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    logs.configure(settings.log_level, Redactor(settings.secrets))
+    async with running(settings, web=web, work=work, grace=GRACE_SECONDS):
+        await ended.wait()
+        log.info("asked to end")
