@@ -79,6 +79,10 @@ def mutation(call: Call) -> Object:
         {
             "minimizeComment": Field(lambda given: _minimise(call, given["input"], fold=True), "input"),
             "unminimizeComment": Field(lambda given: _minimise(call, given["input"], fold=False), "input"),
+            "updateIssueComment": Field(lambda given: _edit(call, given["input"], "id"), "input"),
+            "updatePullRequestReviewComment": Field(
+                lambda given: _edit(call, given["input"], "pullRequestReviewCommentId"), "input"
+            ),
             # Needs contents: write, which a reviewer does not have (facts, section 9).
             "resolveReviewThread": Field(lambda _: _refused(), "input"),
         },
@@ -88,6 +92,31 @@ def mutation(call: Call) -> Object:
 
 def _refused() -> Object:
     raise Fault("Resource not accessible by integration", "FORBIDDEN")
+
+
+def _edit(call: Call, given: Json, key: str) -> Object:
+    """A new text for a comment, as the REST endpoints change it."""
+    found = _comment_of(call, given.get(key))
+    if found is None or isinstance(found[2], IssueComment) != (key == "id"):
+        raise Fault(f"Could not resolve to a node with the global id of '{given.get(key)}'", "NOT_FOUND")
+    which, pull, one = found
+    check(call, which, "issues:write", "pull_requests:write")
+    if one.app is not call.installation.app:
+        raise Fault("Resource not accessible by integration", "FORBIDDEN")
+    body = given.get("body")
+    if not isinstance(body, str) or not body.strip() or len(body) > 65_536:
+        raise Fault("Body can't be blank, and is not too long", "UNPROCESSABLE")
+    before, one.body, one.updated_at = one.body, body, call.hub.clock.now()
+    changes = {"changes": {"body": {"from": before}}}
+    subject = graphql_pulls.any_comment(call, which, pull, one)
+    if isinstance(one, IssueComment):
+        issue = next(issue for issue in which.issues.values() if one in issue.comments)
+        call.hub.events.comment(which, issue, one, "edited", call.author, changes)
+    elif pull is not None:
+        call.hub.events.review_comment(which, pull, one, "edited", call.author, changes)
+    kind = "IssueComment" if isinstance(one, IssueComment) else "PullRequestReviewComment"
+    payload = {"clientMutationId": given.get("clientMutationId"), f"{kind[0].lower()}{kind[1:]}": subject}
+    return Object(f"Update{kind}Payload", payload, "")
 
 
 def _minimise(call: Call, given: Json, *, fold: bool) -> Object:
