@@ -192,7 +192,7 @@ class Requests:
             request = Request("GET", answer.next, accept=request.accept)
 
     async def _once(self, request: Request) -> tuple[_Raw, KeptAnswer | None]:
-        """One attempt, with the redirects that belong to it."""
+        """One attempt, with the redirects that belong to it: the same request goes to the new address, writes too."""
         hosts = self.transport.hosts
         url = hosts.api_address(sansio.format_url(request.path, dict(request.variables), base_url=hosts.api))
         endpoint = request.path if request.path.startswith("/") else "(next page)"
@@ -206,7 +206,7 @@ class Requests:
                     request.method, url, headers, _encoded(request), endpoint, self.credential.account
                 )
             target = raw.headers.get("location")
-            if raw.status not in _REDIRECTS or target is None or (request.method != "GET" and raw.status in (301, 302)):
+            if raw.status not in _REDIRECTS or target is None:
                 self._keep(key, request, raw)
                 return raw, kept
             url = hosts.api_address(urljoin(url, target))

@@ -29,23 +29,15 @@ class Guarded:
             return f"gone: {error}"
         except Forbidden as error:
             log.error("a permission is missing: %s", error, extra={"needs": error.needs})
-            return await self._told(job, f"a permission is missing: {error.needs or 'see the log'}")
+            return await self.give_up(job, f"a permission is missing: {error.needs or 'see the log'}")
         except (Unavailable, Unauthorised) as error:
             raise Later(str(error)) from error
         except GitHubError as error:
             log.error("GitHub refuses: %s", error)
-            return await self._told(job, "GitHub refuses what was asked of it")
+            return await self.give_up(job, "GitHub refuses what was asked of it")
 
     async def give_up(self, job: Job, reason: str) -> str:
-        """Tells whoever waits. An installation that gives no access has nobody who could be told."""
-        try:
-            return await self._inner.give_up(job, reason)
-        except GitHubError as error:
-            log.error("could not tell that a job was given up: %s", error)
-            return f"given up: {reason}"
-
-    async def _told(self, job: Job, reason: str) -> str:
-        """Tells whoever waits, now or later: it is the last thing that is done for this job."""
+        """Tells whoever waits. Raises `Later`. An installation that gives no access has nobody who could be told."""
         try:
             return await self._inner.give_up(job, reason)
         except RateLimited as error:
@@ -54,7 +46,7 @@ class Guarded:
             raise Later(str(error)) from error
         except GitHubError as error:
             log.error("could not tell why a job ended: %s", error)
-            return reason
+            return f"given up: {reason}"
 
 
 def guarded(handlers: Mapping[str, Handler]) -> dict[str, Handler]:

@@ -12,11 +12,13 @@ import logging
 import time
 import uuid
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dbos import DBOS, DBOSConfig
 from prometheus_client import Counter, Histogram
+from sqlalchemy.exc import SQLAlchemyError
 
 from bot.store.database import Database
 from bot.store.inbox import APPLICATION, QUEUE, VERSION, WORKFLOW, Inbox
@@ -32,6 +34,8 @@ KEEP_SECONDS = 30 * 24 * 3600.0
 """Done jobs are kept for so long: GitHub may redeliver within three days."""
 
 DELETE_AT_ONCE = 500
+TELLING_PAUSES = 4
+"""Attempts at telling that a job was given up, less one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Handler(Protocol):
         """
 
     async def give_up(self, job: Job, reason: str) -> str:
-        """Called once when the last attempt has failed, to tell whoever waits."""
+        """Called when the last attempt has failed, to tell whoever waits. Raises `Later`, too."""
 
 
 class Jobs:
@@ -120,7 +124,9 @@ class Jobs:
         if self._inbox is not None:
             await self._inbox.close()
         await asyncio.to_thread(DBOS.destroy, destroy_registry=True, workflow_completion_timeout_sec=seconds)
-        with contextlib.suppress(Exception):
+        # DBOS has put its own threads under the loop's, and has just ended them.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="seamguard"))
+        with contextlib.suppress(SQLAlchemyError):
             await asyncio.to_thread(self._workers.leave)
 
     async def superseded(self, job: Job) -> bool:
@@ -163,9 +169,19 @@ class Jobs:
                 waited_for = self._patience.pauses[failures]
                 failures += 1
             await DBOS.sleep_async(min(float(waited_for), self._patience.longest_wait))
-        given_up: str = await DBOS.run_step_async({"name": "give up"}, self._give_up, stored, str(outcome["reason"]))
-        log.error("job given up", extra={"delivery": job.id, "kind": job.kind, "reason": outcome["reason"]})
-        return given_up
+        reason = str(outcome["reason"])
+        log.error("job given up", extra={"delivery": job.id, "kind": job.kind, "reason": reason})
+        return await self._told(stored, reason)
+
+    async def _told(self, stored: dict[str, Any], reason: str) -> str:
+        """Tells whoever waits that nothing came of it; that too may take several attempts."""
+        for pause in (*self._patience.pauses[-TELLING_PAUSES:], None):
+            told: dict[str, Any] = await DBOS.run_step_async({"name": "give up"}, self._give_up, stored, reason)
+            if "done" in told or pause is None:
+                break
+            waited_for = pause if told.get("seconds") is None else float(told["seconds"])
+            await DBOS.sleep_async(min(waited_for, self._patience.longest_wait))
+        return str(told.get("done") or f"given up, and nobody was told: {reason}")
 
     async def _attempt(self, stored: dict[str, Any]) -> dict[str, Any]:
         job = Job.from_json(stored)
@@ -197,14 +213,19 @@ class Jobs:
         log.info("job done", extra={**context, "outcome": done})
         return {"done": done}
 
-    async def _give_up(self, stored: dict[str, Any], reason: str) -> str:
+    async def _give_up(self, stored: dict[str, Any], reason: str) -> dict[str, Any]:
         job = Job.from_json(stored)
         JOBS.labels(job.kind, "given-up").inc()
+        token = CURRENT.set(job)
         try:
-            return await self._handlers[job.kind].give_up(job, reason)
-        except Exception:
+            return {"done": await self._handlers[job.kind].give_up(job, reason)}
+        except Later as later:
+            return {"reason": later.reason, "seconds": None if later.until is None else later.seconds()}
+        except Exception as error:
             log.exception("could not tell that a job was given up", extra={"delivery": job.id, "kind": job.kind})
-            return f"given up: {reason}"
+            return {"reason": f"internal error: {type(error).__name__}", "seconds": None}
+        finally:
+            CURRENT.reset(token)
 
     async def _keep(self) -> None:
         """Says that this process is alive, and takes over from those that aren't."""

@@ -18,7 +18,7 @@ from bot.web.settings import Settings
 
 SECRET = "a webhook secret of the tests"
 TIMING = Timing(between_writes=0.0, patience=0.5, backoff=0.005, max_backoff=0.02, attempts=3, timeout=1.0)
-PATIENCE = Patience(pauses=(0.05, 0.1, 0.2), polling=0.02)
+PATIENCE = Patience(pauses=(0.05, 0.1, 0.1, 0.2, 0.2, 0.2), polling=0.02)
 
 CLEAN = """\
 services:

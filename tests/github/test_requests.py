@@ -204,11 +204,12 @@ async def test_a_page_elsewhere_is_not_asked(where: str) -> None:
             await github.pull_files(PULL)
 
 
-async def test_a_renamed_repository_is_followed() -> None:
+@pytest.mark.parametrize("status", [301, 307])
+async def test_a_renamed_repository_is_followed(status: int) -> None:
     async with scripted() as server, client(server) as github:
         server.answers[FILES] = (301, {}, {"Location": f"{server.url}/repositories/9/pulls/7/files"})
         server.answers["GET /repositories/9/pulls/7/files"] = (200, [])
-        server.answers[COMMENTS] = (307, {}, {"Location": f"{server.url}/repositories/9/issues/7/comments"})
+        server.answers[COMMENTS] = (status, {}, {"Location": f"{server.url}/repositories/9/issues/7/comments"})
         server.answers["POST /repositories/9/issues/7/comments"] = (201, {"id": 4})
         await github.pull_files(PULL)
         assert await github.create_comment(PULL, "hello") == 4

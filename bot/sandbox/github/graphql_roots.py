@@ -42,6 +42,8 @@ def query(call: Call, cost: int) -> Object:
 def _named(call: Call, given: Json) -> Object:
     owner, name = str(given.get("owner")), str(given.get("name"))
     found = call.hub.find_repository(owner, name)
+    if found is None and given.get("followRenames") is not False:
+        found = call.hub.formerly(owner, name)
     hidden = found is not None and found.private and (call.token is None or not access.covers(call.token, found))
     if found is None or hidden:
         raise Fault(f"Could not resolve to a Repository with the name '{owner}/{name}'.", "NOT_FOUND")

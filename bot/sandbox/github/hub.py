@@ -249,6 +249,11 @@ class Hub:
         number = self._names.get(f"{owner}/{name}".lower())
         return None if number is None else self.repositories.get(number)
 
+    def formerly(self, owner: str, name: str) -> Repository | None:
+        """The repository that had this name before."""
+        number = self._former.get(f"{owner}/{name}".lower())
+        return None if number is None else self.repositories.get(number)
+
     def installed_for(self, repository: Repository) -> list[Installation]:
         """The working installations that cover a repository."""
         return [
