@@ -17,13 +17,17 @@ from bot.printable import printable
 _COMMANDS = {
     "audit": "bot.cli.audit:audit_command",
     "demo": "bot.cli.demo:demo_command",
+    "doctor": "bot.cli.doctor:doctor_command",
     "explain": "bot.cli.explain:explain_command",
     "flips": "bot.cli.flips:flips_command",
     "inspect": "bot.cli.inspect:inspect_group",
     "learn": "bot.cli.learn:learn_command",
+    "register": "bot.cli.register:register_command",
     "resolve": "bot.cli.resolve:resolve_command",
     "review": "bot.cli.review:review_command",
     "rules": "bot.cli.rules:rules_command",
+    "serve": "bot.cli.serve:serve_command",
+    "worker": "bot.cli.serve:worker_command",
 }
 
 

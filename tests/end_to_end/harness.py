@@ -15,6 +15,7 @@ from bot.sandbox.github import App, CheckRun, Hub, PullHandle, RepositoryHandle,
 from bot.store import Patience
 from bot.web.process import Parts, running
 from bot.web.settings import Settings
+from tests.contract.middleware import Contract
 
 SECRET = "a webhook secret of the tests"
 TIMING = Timing(between_writes=0.0, patience=0.5, backoff=0.005, max_backoff=0.02, attempts=3, timeout=1.0)
@@ -83,8 +84,9 @@ async def world(
     sweep_seconds: float | None = None,
     database_url: str | None = None,
 ) -> AsyncIterator[World]:
-    """Both, until the context ends."""
-    async with simulated_github() as hub:
+    """Both, until the context ends. Every request is held against GitHub's own description, where that was fetched."""
+    contract = Contract()
+    async with simulated_github(*contract.middlewares) as hub:
         app = hub.register_app(webhook_secret=SECRET)
         repository = hub.repository("acme/serving", files, installed=True)
         changes = {} if database_url is None else {"database_url": database_url}
@@ -95,6 +97,7 @@ async def world(
             hub.hooks.deliveries.clear()
             hub.requests.clear()
             yield World(hub, app, repository, parts)
+    contract.assert_kept()
 
 
 def the_check(pull: PullHandle) -> CheckRun:
