@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.github.app import App
-from bot.github.errors import GitHubError, Unauthorised
+from bot.github.errors import GitHubError, NotFound, Unauthorised
 from bot.jobs.sweeping import failed
 from bot.store import Database, DatabaseError
 from bot.web.manifest import Manifest, read_manifest
@@ -34,7 +34,7 @@ async def diagnose(settings: Settings) -> list[Diagnosis]:
     async with App(settings.issuer, settings.private_key, settings.hosts) as app:
         try:
             found += await _app(app, manifest)
-        except Unauthorised:
+        except (Unauthorised, NotFound):
             advice = "CLIENT_ID (or APP_ID) and PRIVATE_KEY must be of the same App, and this machine's clock right"
             found.append(Diagnosis(False, "GitHub does not take the credentials", advice))
         except GitHubError as error:

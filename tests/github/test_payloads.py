@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.github.model import PullKey, RepositoryName
@@ -160,6 +160,7 @@ json_values = st.recursive(
 
 
 @given(st.sampled_from(EVENTS), json_values)
+@settings(deadline=None)
 def test_no_payload_is_an_accident(event: str, payload: Any) -> None:
     read(event, payload)
     if isinstance(payload, dict):

@@ -33,7 +33,7 @@ around = st.text(st.characters(codec="utf-8", exclude_characters="-_." + WORD), 
 
 
 @given(around, tokens, around)
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_a_token_of_any_shape_is_hidden(before: str, token: str, after: str) -> None:
     shown = Redactor()(f"{before} {token} {after}")
     assert token not in shown
@@ -44,7 +44,7 @@ def test_a_token_of_any_shape_is_hidden(before: str, token: str, after: str) -> 
 @given(
     st.text(WORD + string.punctuation.replace("[", "").replace("]", "") + " \n\"'\\é", min_size=8, max_size=80), around
 )
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_a_configured_secret_is_hidden_in_every_spelling(secret: str, around: str) -> None:
     redact = Redactor([secret])
     for spelling in (secret, json.dumps(secret), repr(secret)):
@@ -95,6 +95,7 @@ def test_the_rest_stays(text: str) -> None:
 
 
 @given(st.text(max_size=3000))
+@settings(max_examples=50, deadline=None)
 def test_any_text_ends_soon(text: str) -> None:
     Redactor(["secret value"])(text)
 
