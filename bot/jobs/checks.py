@@ -18,7 +18,7 @@ from bot.review import CheckOutput
 from bot.store import Facts
 
 NAME = "Seamguard"
-_WRITTEN = "check"
+WRITTEN = "check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +68,18 @@ async def write_alone(github: GitHub, facts: Facts, repository: RepositoryName, 
     """The same for a check without annotations, where nothing else is read: one request when all goes well."""
     key = f"{repository}@{head_sha}"
     said = fingerprint(check, head_sha)
-    noted = await facts.recall_soon(_WRITTEN, key)
+    noted = await facts.recall_soon(WRITTEN, key)
     if noted is not None and noted.get("said") == said:
         if noted.get("done"):
             return False
         # An earlier attempt was cut off: nobody knows whether GitHub got it.
         posted = await github.checks(repository, head_sha, NAME)
         if _there(posted, said) is not None:
-            await facts.remember_soon(_WRITTEN, key, {"said": said, "done": True})
+            await facts.remember_soon(WRITTEN, key, {"said": said, "done": True})
             return False
-    await facts.remember_soon(_WRITTEN, key, {"said": said, "done": False})
+    await facts.remember_soon(WRITTEN, key, {"said": said, "done": False})
     await github.create_check(repository, head_sha, replace(check, external_id=f"{said}:1"))
-    await facts.remember_soon(_WRITTEN, key, {"said": said, "done": True})
+    await facts.remember_soon(WRITTEN, key, {"said": said, "done": True})
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 from bot.github.client import GitHub
@@ -26,6 +26,9 @@ SETTLING = timedelta(minutes=2)
 """A delivery may still be on its way for so long."""
 
 EVERY_SECONDS = 300.0
+KEEP_SECONDS = 90 * 24 * 3600.0
+"""Facts about pull requests that nobody has touched for so long are forgotten: they only save requests."""
+
 MAX_REDELIVERIES = 200
 """Asked for in one sweep; the next goes on."""
 
@@ -124,12 +127,15 @@ class Sweeping:
         return left
 
 
-async def regularly(context: Context, every: float = EVERY_SECONDS) -> None:
-    """Asks for a sweep now, and then again and again. Several processes ask for the same one."""
+async def regularly(context: Context, prune: Callable[[], Awaitable[None]], every: float = EVERY_SECONDS) -> None:
+    """Asks for a sweep now, and then again and again; forgets what is old. Several processes ask for the same one."""
     while True:
         number = int(time.time() // every)
         try:
             await context.accept(Job(f"sweep:{number}", SWEEP, "sweep", {}, latest_wins=True))
+            await prune()
+            await asyncio.to_thread(context.facts.forget_older, REVIEWED, KEEP_SECONDS)
+            await asyncio.to_thread(context.facts.forget_older, checks.WRITTEN, KEEP_SECONDS)
         except Exception:
-            log.exception("a sweep could not be asked for")
+            log.exception("the regular work failed")
         await asyncio.sleep(every - time.time() % every + 0.1)

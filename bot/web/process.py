@@ -56,9 +56,11 @@ async def running(
     patience: Patience | None = None,
     sweep_seconds: float | None = EVERY_SECONDS,
     grace: int = 0,
+    web_url: str | None = None,
     sandbox: bool = False,
 ) -> AsyncIterator[Parts]:
-    """Runs a server (`web`), a worker (`work`) or both until the context ends.
+    """Runs a server (`web`), a worker (`work`) or both until the context ends. `web_url` is where people see GitHub,
+    when that isn't where its API says.
 
     Raises `NotConfigured` without credentials: the server never listens without a secret. Raises `DatabaseError`.
     """
@@ -81,7 +83,7 @@ async def running(
         rules,
         accept,
         superseded,
-        web_url=web_address(settings.api_url),
+        web_url=web_url or web_address(settings.api_url),
         public_url=settings.public_url,
     )
     jobs = Jobs(database, handlers(context), patience)
@@ -91,7 +93,7 @@ async def running(
         await jobs.start(work=work)
         stack.push_async_callback(jobs.stop, grace)
         if work and sweep_seconds is not None:
-            stack.push_async_callback(_cancel, asyncio.create_task(regularly(context, sweep_seconds)))
+            stack.push_async_callback(_cancel, asyncio.create_task(regularly(context, jobs.prune, sweep_seconds)))
         url = None
         if web:
             server = Server(
@@ -128,13 +130,24 @@ async def _cancel(task: asyncio.Task[None]) -> None:
         await task
 
 
-async def serve(settings: Settings, *, web: bool = True, work: bool = True) -> None:
-    """Runs until the process is asked to end (SIGTERM, SIGINT); then what has begun gets a while."""
+@asynccontextmanager
+async def ending() -> AsyncIterator[asyncio.Event]:
+    """An event that is set when the process is asked to end (SIGTERM, SIGINT)."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    for number in numbers:
         loop.add_signal_handler(number, ended.set)
+    try:
+        yield ended
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+async def serve(settings: Settings, *, web: bool = True, work: bool = True) -> None:
+    """Runs until the process is asked to end; then what has begun gets a while."""
     logs.configure(settings.log_level, Redactor(settings.secrets))
-    async with running(settings, web=web, work=work, grace=GRACE_SECONDS):
+    async with ending() as ended, running(settings, web=web, work=work, grace=GRACE_SECONDS):
         await ended.wait()
         log.info("asked to end")
