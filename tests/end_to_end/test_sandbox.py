@@ -39,5 +39,7 @@ async def test_the_sandbox_shows_a_review_a_recheck_and_a_fix() -> None:
         await until(lambda: [reaction.content for reaction in asked.reactions] == ["eyes", "+1"])
         scenario.push_fix()
         await until(lambda: conclusions(scenario) == ["success"])
-        await until(lambda: all(thread.folded for thread in scenario.pull.conversation().threads))
-        assert all("Fixed" in thread.comment.body for thread in scenario.pull.conversation().threads)
+        threads = scenario.pull.conversation().threads
+        told = ("**Fixed** as of", "**No longer due to this change** as of")
+        await until(lambda: all(any(words in thread.comment.body for words in told) for thread in threads))
+        assert [thread.comment.minimised for thread in threads] == ["RESOLVED", "RESOLVED"]
