@@ -1,17 +1,19 @@
-"""The review itself, on two trees. Pure, and the longest part of a job: it runs in a thread."""
+"""What is found out from two trees: the review, and answers to questions. Pure; runs in the resolver's process."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from bot.audit import Report, Unit, audit
 from bot.catalog import Configuration, read_catalog
+from bot.commands import Explain, explain
 from bot.compose import Documents
 from bot.github.model import ChangedFile
-from bot.hazards import Rules
+from bot.hazards import Rules, load_rules
 from bot.resolution import Repository
-from bot.review import FileDiff, Review, affected, configuration_edit, patch_diffs, review
+from bot.review import FileDiff, Links, Review, affected, configuration_edit, patch_diffs, review
 from bot.tree import Tree
 
 _COMMENTABLE = (".yml", ".yaml", ".sh", ".env", ".env.example")
@@ -24,6 +26,35 @@ class Analysis:
 
     review: Review
     diffs: dict[str, FileDiff]
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """Asks what a change does, under this process's rules."""
+
+    changes: tuple[ChangedFile, ...]
+
+    def __call__(self, base: Tree, head: Tree) -> Analysis:
+        """The review."""
+        return analyse(base, head, self.changes, _rules())
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Asks where a property of the proposed state comes from."""
+
+    asked: Explain
+    links: Links
+
+    def __call__(self, base: Tree, head: Tree) -> str:
+        """The answer in Markdown."""
+        configuration = repository(base).catalog.configuration
+        return explain(self.asked, judged_by(configuration, repository(head)), self.links)
+
+
+@cache
+def _rules() -> Rules:
+    return load_rules()
 
 
 def repository(tree: Tree) -> Repository:

@@ -11,7 +11,6 @@ from bot.commands import (
     Help,
     Mistake,
     Recheck,
-    explain,
     find,
     help_text,
     may,
@@ -21,13 +20,12 @@ from bot.commands import (
 from bot.github.client import GitHub
 from bot.github.errors import Forbidden, NotFound, Suspended
 from bot.github.model import Conversation, PullKey, Reaction
-from bot.jobs.analysis import judged_by, repository
+from bot.jobs.analysis import Explained
 from bot.jobs.context import Context
 from bot.jobs.gather import Gathering, changed_blobs
 from bot.jobs.kinds import installation_of, pull_of, review_job
 from bot.jobs.reviewing import Reviewing
 from bot.store import Job
-from bot.tree import Tree
 
 log = logging.getLogger("seamguard.commands")
 
@@ -102,13 +100,7 @@ class Commanding:
         conversation, blobs = await github.conversation(pull, changed_blobs(files.files))
         tree = await github.tree(pull.repository, conversation.base_sha)
         gathering = Gathering(github, pull.repository, tree, conversation.base_sha, files.files, blobs)
-        links = self._context.links(pull.repository, conversation.head_sha)
-
-        def answer(base: Tree, head: Tree) -> str:
-            configuration = repository(base).catalog.configuration
-            return explain(asked, judged_by(configuration, repository(head)), links)
-
-        return await gathering.run(answer)
+        return await gathering.run(Explained(asked, self._context.links(pull.repository, conversation.head_sha)))
 
     async def _end(self, github: GitHub, job: Job, answers: list[str], reaction: Reaction) -> str:
         pull, comment = pull_of(job), int(job.data["comment"])

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from bot.github.app import App
 from bot.github.client import GitHub
 from bot.github.model import RepositoryName
-from bot.hazards import Rules
 from bot.review import Links
 from bot.store import Facts, Job
 
@@ -25,7 +24,6 @@ class Context:
 
     app: App
     facts: Facts
-    rules: Rules
     accept: Accept
     superseded: Superseded
     web_url: str = "https://github.com"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import posixpath
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from bot.github.client import GitHub
 from bot.github.model import Blob, ChangedFile, RepositoryName, RepositoryTree, TreeEntry
-from bot.jobs.files import FetchedTree, proposed
-from bot.tree import MAX_FILE_BYTES, Tree
+from bot.jobs.files import proposed
+from bot.jobs.resolver import RESOLVER, Question
+from bot.tree import MAX_FILE_BYTES
 
 ROUNDS = 4
 """How often the resolver is asked what else it needs: once in nearly every repository."""
@@ -30,9 +29,6 @@ _IDLE_NAMES = (
 _IDLE_FOLDERS = (".github/workflows/", ".github/issue_template/", ".github/actions/", ".circleci/")
 
 Result = TypeVar("Result")
-
-_resolver = ThreadPoolExecutor(1, "seamguard-resolver")
-"""One thread: resolving holds the interpreter, so two would only be in each other's way, and in the webhooks'."""
 
 
 def matters(path: str) -> bool:
@@ -70,19 +66,18 @@ class Gathering:
         self._sides = (base.entries, proposed(base, changes))
         self._blobs = dict(known)
 
-    async def run(self, analyse: Callable[[Tree, Tree], Result]) -> Result:
-        """The result of an analysis that was given every file that it asked for. It runs in a thread, perhaps twice.
+    async def run(self, question: Question[Result]) -> Result:
+        """The answer to a question that was given every file that it asked for; it may be put more than once.
 
-        Raises a `GitHubError`.
+        Raises a `GitHubError`, and `ResolverFailed`.
         """
         await self._fetch({path: entry.sha for side in self._sides for path, entry in _wanted(side)})
+        base, head = self._sides
         for attempt in range(1, ROUNDS + 1):
-            base, head = (FetchedTree(side, self._blobs) for side in self._sides)
-            result = await asyncio.get_running_loop().run_in_executor(_resolver, analyse, base, head)
-            asked = {**base.asked, **head.asked}
-            if not asked or attempt == ROUNDS:
-                return result
-            await self._fetch(asked)
+            asked = await RESOLVER.ask(question, base, head, self._blobs)
+            if not asked.missing or attempt == ROUNDS:
+                return asked.answer
+            await self._fetch(asked.missing)
         raise AssertionError("unreachable")
 
     async def _fetch(self, shas: Mapping[str, str]) -> None:

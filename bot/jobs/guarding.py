@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 
 from bot.github.errors import Forbidden, GitHubError, NotFound, RateLimited, Suspended, Unauthorised, Unavailable
+from bot.jobs.resolver import ResolverFailed
 from bot.store import Handler, Job, Later
 
 log = logging.getLogger("seamguard.jobs")
@@ -32,6 +33,8 @@ class Guarded:
             return await self.give_up(job, f"a permission is missing: {error.needs or 'see the log'}")
         except (Unavailable, Unauthorised) as error:
             raise Later(str(error)) from error
+        except ResolverFailed as error:
+            return await self.give_up(job, str(error))
         except GitHubError as error:
             log.error("GitHub refuses: %s", error)
             return await self.give_up(job, "GitHub refuses what was asked of it")

@@ -10,7 +10,7 @@ from bot.github.client import GitHub
 from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended
 from bot.github.model import ChangedFiles, CheckRun, Conversation, PullKey
 from bot.jobs import checks
-from bot.jobs.analysis import Analysis, analyse
+from bot.jobs.analysis import Analysis, Reviewed
 from bot.jobs.applying import Applying, Outcome, Spot, posted
 from bot.jobs.context import Context
 from bot.jobs.gather import Gathering, changed_blobs, matters
@@ -107,7 +107,7 @@ class Reviewing:
         if tree.truncated:
             return await self._unfinished(github, pull, conversation, "the repository has too many files")
         gathering = Gathering(github, pull.repository, tree, base, files.files, blobs)
-        found = await gathering.run(lambda before, after: analyse(before, after, files.files, self._context.rules))
+        found = await gathering.run(Reviewed(files.files))
         if await self._context.superseded(job):
             return "superseded by a newer one"
         outcome = await self._apply(github, job, pull, conversation, found)

@@ -80,7 +80,6 @@ async def running(
     context = Context(
         app,
         facts,
-        rules,
         accept,
         superseded,
         web_url=web_url or web_address(settings.api_url),

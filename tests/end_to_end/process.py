@@ -15,4 +15,5 @@ async def main() -> None:
         await asyncio.Event().wait()
 
 
-asyncio.run(main())
+if __name__ == "__main__":  # the resolver's process imports this file
+    asyncio.run(main())

@@ -1,0 +1,76 @@
+"""The resolver's process: what goes wrong in it stays there."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from bot.github.model import Blob, TreeEntry
+from bot.jobs.resolver import Resolver, ResolverFailed
+from bot.tree import Tree, UnreadableFile
+
+ENTRIES = {path: TreeEntry(path, sha, 1, "100644") for path, sha in (("a", "1"), ("b", "2"))}
+BLOBS = {"1": Blob("1", "text")}
+
+
+@dataclass(frozen=True)
+class Reading:
+    path: str
+
+    def __call__(self, base: Tree, head: Tree) -> str | None:
+        try:
+            return head.read(self.path)
+        except UnreadableFile as error:
+            return error.message
+
+
+@dataclass(frozen=True)
+class Misbehaving:
+    how: str
+
+    def __call__(self, base: Tree, head: Tree) -> int:
+        match self.how:
+            case "hang":
+                time.sleep(60)
+            case "die":
+                os._exit(1)
+            case "eat":
+                return len(bytearray(3 * 1024**3))
+            case "recurse":
+                return self(base, head)
+            case _:
+                raise KeyError("a fault")
+        return 0
+
+
+@pytest.fixture(scope="module")
+def resolver() -> Iterator[Resolver]:
+    made = Resolver(seconds=20)
+    yield made
+    made.close()
+
+
+async def test_an_answer_comes_with_what_was_missing(resolver: Resolver) -> None:
+    found = await resolver.ask(Reading("a"), {}, ENTRIES, BLOBS)
+    assert (found.answer, found.missing) == ("text", {})
+    missing = await resolver.ask(Reading("b"), {}, ENTRIES, BLOBS)
+    assert missing.missing == {"b": "2"}
+    assert (await resolver.ask(Reading("c"), {}, ENTRIES, BLOBS)).answer is None
+
+
+@pytest.mark.parametrize("how", ["die", "eat", "recurse", "raise"])
+async def test_what_goes_wrong_is_told_and_the_next_question_is_answered(resolver: Resolver, how: str) -> None:
+    with pytest.raises(ResolverFailed):
+        await resolver.ask(Misbehaving(how), {}, ENTRIES, BLOBS)
+    assert (await resolver.ask(Reading("a"), {}, ENTRIES, BLOBS)).answer == "text"
+
+
+async def test_what_hangs_is_ended() -> None:
+    resolver = Resolver(seconds=0.2)
+    with pytest.raises(ResolverFailed, match="takes longer"):
+        await resolver.ask(Misbehaving("hang"), {}, ENTRIES, BLOBS)
+    resolver.close()
