@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.github.errors import Forbidden, GitHubError, NotFound, Unavailable, Unprocessable
-from bot.github.requests import Request, Requests
+from bot.github.requests import GRAPHQL, Request, Requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ async def run(
 ) -> Result:
     """Runs a query, or a mutation. Raises a `GitHubError` when nothing at all was answered."""
     body = {"query": document, "variables": dict(variables)}
-    answer = await requests.send(Request("POST", "/graphql", body=body, repeatable=repeatable, mutates=mutates))
+    answer = await requests.send(Request("POST", GRAPHQL, body=body, repeatable=repeatable, mutates=mutates))
     if not isinstance(answer.data, Mapping):
         raise Unavailable("GitHub's GraphQL answers something else than an object")
     problems = tuple(_problem(error) for error in answer.data.get("errors") or ())

@@ -28,8 +28,16 @@ class Hosts:
             if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
                 raise ValueError(f"not the address of a host: {address!r}; write it like {GITHUB_API}")
 
+    @property
+    def graphql(self) -> str:
+        """GraphQL's address: on GitHub Enterprise Server it is beside the API (`/api/v3`), not below it."""
+        base = self.api.rstrip("/")
+        return f"{base.removesuffix('/v3')}/graphql" if base.endswith("/api/v3") else f"{base}/graphql"
+
     def api_address(self, address: str) -> str:
         """`address`, when it is one of the API. Raises `ForeignHost`."""
+        if address == self.graphql:
+            return address
         parts, own = urlsplit(address), urlsplit(self.api)
         if _origin(parts) != _origin(own) or not f"{parts.path}/".startswith(own.path.rstrip("/") + "/"):
             raise ForeignHost(f"an address outside of {self.api} is not asked: {_shown(parts)}")

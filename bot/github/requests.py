@@ -43,6 +43,7 @@ MAX_BODY_BYTES = 32 * 1024 * 1024
 """Of an answer that is held in memory. GitHub's largest, a tree, ends at 7 MB; 100 blobs stay far below."""
 
 MAX_REDIRECTS = 3
+GRAPHQL = "/graphql"
 JSON = sansio.accept_format()
 RAW = sansio.accept_format(media="raw", json=False)
 
@@ -194,7 +195,8 @@ class Requests:
     async def _once(self, request: Request) -> tuple[_Raw, KeptAnswer | None]:
         """One attempt, with the redirects that belong to it: the same request goes to the new address, writes too."""
         hosts = self.transport.hosts
-        url = hosts.api_address(sansio.format_url(request.path, dict(request.variables), base_url=hosts.api))
+        path = hosts.graphql if request.path == GRAPHQL else request.path
+        url = hosts.api_address(sansio.format_url(path, dict(request.variables), base_url=hosts.api))
         endpoint = request.path if request.path.startswith("/") else "(next page)"
         for _ in range(MAX_REDIRECTS + 1):
             key = AnswerKey(self.credential.account, request.accept, url)

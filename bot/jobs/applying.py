@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.github.client import GitHub
@@ -30,12 +30,20 @@ NO_CHECKS = (
 )
 
 
+NO_COMMENTS = (
+    "> [!NOTE]\n> Seamguard may not comment here, so all there is to say stands in this check: whoever administers the "
+    "App has to accept the permissions *Pull requests* and *Issues: read and write*.\n\n"
+)
+
+
 @dataclass
 class Outcome:
-    """What was written. `checks_forbidden`: this summary is all that tells of the result."""
+    """What was written, and what may not be."""
 
-    written: bool = False
+    commented: bool = False
+    checked: bool = False
     checks_forbidden: bool = False
+    comments_forbidden: bool = False
     refused: dict[str, Spot] = field(default_factory=dict)
 
 
@@ -58,27 +66,41 @@ def posted(conversation: Conversation) -> list[Posted]:
 
 
 class Applying:
-    """One review's way into one pull request. `draft`: nobody is asked to read anything yet but the check."""
+    """One review's way into one pull request. `quiet`: no new comments, only the check."""
 
-    def __init__(self, github: GitHub, pull: PullKey, head_sha: str, *, draft: bool = False) -> None:
+    def __init__(self, github: GitHub, pull: PullKey, head_sha: str, *, quiet: bool = False) -> None:
         self._github = github
         self._pull = pull
         self._head_sha = head_sha
-        self._draft = draft
+        self._quiet = quiet
         self.outcome = Outcome()
 
     async def run(self, conversation: Conversation, make: Planning, check_of: Callable[[Plan], CheckRun]) -> Outcome:
-        """Plans and writes until nothing is refused any more. Raises a `GitHubError`."""
+        """Plans and writes until nothing is refused any more; the check comes last. Raises a `GitHubError`."""
+        first = conversation
+        # Where a summary says that checks can't be written, that is taken for true until one was.
+        summary = self._summary(conversation.comments)
+        self.outcome.checks_forbidden = noted = summary is not None and NO_CHECKS.strip() in summary.body
         for _ in range(ROUNDS):
             plan = make(conversation, self.outcome.refused)
-            # The check first: whether it can be written decides what the summary says.
-            await self._check(conversation, check_of(plan))
-            if await self._write(conversation, plan):
+            try:
+                if await self._write(conversation, plan):
+                    break
+            except Suspended:
+                raise
+            except Forbidden as error:
+                log.warning("comments can't be written: %s", error)
+                self.outcome.comments_forbidden = True
                 break
             conversation, _ = await self._github.conversation(self._pull)
+        await self._check(first, check_of(plan))
+        if self.outcome.checks_forbidden != noted and not self.outcome.comments_forbidden:
+            await self._note_about_checks()
         return self.outcome
 
     async def _check(self, conversation: Conversation, check: CheckRun) -> None:
+        if self.outcome.comments_forbidden:
+            check = replace(check, summary=NO_COMMENTS + check.summary)
         try:
             wrote = await checks.write(self._github, self._pull.repository, self._head_sha, check, conversation.checks)
         except Suspended:
@@ -87,12 +109,21 @@ class Applying:
             log.warning("checks can't be written: %s", error)
             self.outcome.checks_forbidden = True
         else:
-            self.outcome.written |= wrote
+            self.outcome.checks_forbidden = False
+            self.outcome.checked = wrote
+
+    async def _note_about_checks(self) -> None:
+        """Says in the summary, if there is one, that there can be no check; or no longer says so."""
+        conversation, _ = await self._github.conversation(self._pull)
+        summary = self._summary(conversation.comments)
+        if summary is not None:
+            body = summary.body.replace(NO_CHECKS.strip(), "").rstrip() + self._note
+            await self._github.amend([Edit(summary.node_id, "issue", body)])
 
     async def _write(self, conversation: Conversation, plan: Plan) -> bool:
         """Writes what a plan says; False when a place was refused and a new plan is needed."""
         await self._amend(conversation, plan)
-        if self._draft:
+        if self._quiet:
             return True
         before = len(self.outcome.refused)
         if plan.inline:
@@ -103,7 +134,7 @@ class Applying:
             return False
         if plan.summary is not None and plan.summary.edit_id is None:
             await self._github.create_comment(self._pull, plan.summary.body + self._note)
-            self.outcome.written = True
+            self.outcome.commented = True
         return True
 
     @property
@@ -115,20 +146,14 @@ class Applying:
         there = {(comment.kind, comment.id): comment for comment in conversation.comments}
         edits = [Edit(there[edit.kind, edit.id].node_id, edit.kind, edit.body) for edit in plan.edits]
         summary = self._summary(there.values())
-        if summary is not None:
-            body = None
-            if plan.summary is not None and plan.summary.edit_id == summary.id:
-                body = plan.summary.body + self._note
-            elif self.outcome.checks_forbidden != (NO_CHECKS.strip() in summary.body):
-                body = summary.body.replace(NO_CHECKS, "").replace(NO_CHECKS.strip(), "").rstrip() + self._note
-            if body is not None and body != summary.body:
-                edits.append(Edit(summary.node_id, "issue", body))
+        if summary is not None and plan.summary is not None and plan.summary.edit_id == summary.id:
+            edits.append(Edit(summary.node_id, "issue", plan.summary.body + self._note))
         minimise = tuple((item.node_id, item.reason) for item in plan.minimise)
         if edits or minimise:
             failed = await self._github.amend(edits, minimise)
             if failed:
                 log.warning("some comments could not be changed", extra={"nodes": " ".join(failed)})
-            self.outcome.written = True
+            self.outcome.commented = True
 
     @staticmethod
     def _summary(comments: Iterable[PostedComment]) -> PostedComment | None:
@@ -154,7 +179,7 @@ class Applying:
                     await self._github.create_line_comment(self._pull, self._head_sha, _new(comment))
                 except UnplaceableComment:
                     self.outcome.refused[comment.key] = "line"
-        self.outcome.written = True
+        self.outcome.commented = True
 
     async def _on_file(self, comment: Planned) -> None:
         try:
@@ -162,7 +187,7 @@ class Applying:
         except Unprocessable as error:
             log.warning("a comment on a file was refused: %s", error)
             self.outcome.refused[comment.key] = "file"
-        self.outcome.written = True
+        self.outcome.commented = True
 
 
 def _new(comment: Planned) -> NewComment:

@@ -59,7 +59,7 @@ class Commanding:
         if not allowed and all(isinstance(item, Mistake) for item in asked):
             return "not a command, by somebody who may use none"
         whose = f"{pull.repository}/{author}"
-        if not self._context.facts.may_use("command", whose, job.id, PER_MINUTE, 60.0):
+        if not await self._context.facts.may_use_soon("command", whose, job.id, PER_MINUTE, 60.0):
             return await self._end(github, job, [TOO_MANY], "confused")
         answers: list[str] = []
         refused = False
@@ -77,8 +77,11 @@ class Commanding:
         return await self._end(github, job, answers, "confused" if refused else "+1")
 
     async def give_up(self, job: Job, reason: str) -> str:
-        """Says that nothing came of it."""
+        """Says that nothing came of it; a review that was asked for ends its check."""
         github = await self._context.github(installation_of(job))
+        asked = find(str(job.data["body"]))
+        if any(isinstance(item, Found) and isinstance(item.request, Recheck) for item in asked):
+            await self._reviewing.give_up(review_job(job.id, installation_of(job), pull_of(job), None), reason)
         return await self._end(github, job, [f"That did not work: {reason}. Please try again later."], "confused")
 
     async def _carry_out(self, github: GitHub, job: Job, pull: PullKey, found: Found) -> tuple[str, bool]:

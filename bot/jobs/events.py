@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from bot.github.model import PullKey, RepositoryName
@@ -97,7 +98,7 @@ class Installations(_Quiet):
         if job.data.get("action") in ("deleted", "suspend"):
             gone, known = known, []
         for repository in gone:
-            self._context.facts.forget(REPOSITORY, str(repository))
+            await asyncio.to_thread(self._context.facts.forget, REPOSITORY, str(repository))
         for repository in known:
             await self._context.facts.remember_soon(REPOSITORY, str(repository), {"installation": installation})
         return f"{len(known)} repositories noted, {len(gone)} forgotten"

@@ -37,7 +37,7 @@ class Guarded:
             return await self.give_up(job, str(error))
         except GitHubError as error:
             log.error("GitHub refuses: %s", error)
-            return await self.give_up(job, "GitHub refuses what was asked of it")
+            return await self.give_up(job, f"GitHub: {error}")
 
     async def give_up(self, job: Job, reason: str) -> str:
         """Tells whoever waits. Raises `Later`. An installation that gives no access has nobody who could be told."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.github.client import GitHub
-from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended
+from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended, Unprocessable
 from bot.github.model import ChangedFiles, CheckRun, Conversation, PullKey
 from bot.jobs import checks
 from bot.jobs.analysis import Analysis, Reviewed
@@ -110,10 +110,17 @@ class Reviewing:
         found = await gathering.run(Reviewed(files.files))
         if await self._context.superseded(job):
             return "superseded by a newer one"
-        outcome = await self._apply(github, job, pull, conversation, found)
-        comments = any(comment.author_is_app for comment in conversation.comments) or outcome.written
+        try:
+            outcome = await self._apply(github, job, pull, conversation, found)
+        except Unprocessable:
+            now, _ = await github.conversation(pull)
+            if now.head_sha != head:
+                return "the head has moved meanwhile, which asks for a review of its own"
+            raise
+        comments = any(comment.author_is_app for comment in conversation.comments) or outcome.commented
         await self._reviewed(pull, head, base, comments=comments)
-        return f"reviewed {head[:12]}: {found.review.conclusion}{'' if outcome.written else ', nothing new to say'}"
+        news = "" if outcome.commented or outcome.checked else ", nothing new to say"
+        return f"reviewed {head[:12]}: {found.review.conclusion}{news}"
 
     async def _apply(
         self, github: GitHub, job: Job, pull: PullKey, conversation: Conversation, found: Analysis
@@ -129,7 +136,9 @@ class Reviewing:
             run = checks.run_of(made.check, self._context.details_url)
             return _once_more(run, job) if job.data.get("forced") else run
 
-        return await Applying(github, pull, head, draft=conversation.draft).run(conversation, make, check_of)
+        # Where not all comments could be read, new ones might say what is there already.
+        quiet = conversation.draft or not conversation.complete
+        return await Applying(github, pull, head, quiet=quiet).run(conversation, make, check_of)
 
     async def _unfinished(self, github: GitHub, pull: PullKey, conversation: Conversation, reason: str) -> str:
         check = checks.run_of(unfinished(reason), self._context.details_url)

@@ -22,6 +22,9 @@ log = logging.getLogger("seamguard.sweep")
 REDELIVERY_WINDOW = timedelta(days=3)
 """GitHub delivers nothing again that is older."""
 
+OVERLAP = timedelta(hours=1)
+"""What a sweep sees again of the one before: whatever fails once more is then a new attempt, and seen as one."""
+
 SETTLING = timedelta(minutes=2)
 """A delivery may still be on its way for so long."""
 
@@ -58,6 +61,7 @@ class Sweeping:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._looked_at: datetime | None = None
 
     async def do(self, job: Job) -> str:
         """Looks for what was missed. One installation's failure is none of another's."""
@@ -75,14 +79,14 @@ class Sweeping:
 
     async def _redeliver(self) -> int:
         now = datetime.now(UTC)
-        deliveries = await self._context.app.deliveries(now - REDELIVERY_WINDOW)
+        deliveries = await self._context.app.deliveries(self._looked_at or now - REDELIVERY_WINDOW)
         asked = 0
         for delivery in failed(deliveries):
             if asked >= MAX_REDELIVERIES:
                 break
             if delivery.delivered_at > now - SETTLING and not delivery.status_code:
                 continue
-            if not self._context.facts.may_use(
+            if not await self._context.facts.may_use_soon(
                 "redelivery", delivery.guid, str(delivery.id), MAX_ATTEMPTS, REDELIVERY_WINDOW.total_seconds()
             ):
                 continue
@@ -94,6 +98,7 @@ class Sweeping:
                 log.warning("a delivery can't be asked for again: %s", error, extra={"guid": delivery.guid})
                 continue
             asked += 1
+        self._looked_at = now - OVERLAP
         return asked
 
     async def _guarded(self, installation: Installation) -> int:

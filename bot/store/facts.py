@@ -73,6 +73,10 @@ class Facts:
             connection.execute(self._database.insert(USES, row).on_conflict_do_nothing())
             return True
 
+    async def may_use_soon(self, kind: str, key: str, use: str, limit: int, seconds: float) -> bool:
+        """`may_use`, without blocking the event loop."""
+        return await asyncio.to_thread(self.may_use, kind, key, use, limit, seconds)
+
     async def recall_soon(self, kind: str, key: str) -> Mapping[str, Any] | None:
         """`recall`, without blocking the event loop."""
         return await asyncio.to_thread(self.recall, kind, key)

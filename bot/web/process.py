@@ -65,7 +65,7 @@ async def running(
     Raises `NotConfigured` without credentials: the server never listens without a secret. Raises `DatabaseError`.
     """
     if settings.issuer is None or settings.private_key is None or settings.webhook_secret is None:
-        raise NotConfigured("no credentials: run `bot register`, or set CLIENT_ID, PRIVATE_KEY and WEBHOOK_SECRET")
+        raise NotConfigured("no credentials: run `seamguard register`, or set CLIENT_ID, PRIVATE_KEY, WEBHOOK_SECRET")
     database = _database(settings)
     facts = Facts(database)
     rules = load_rules()

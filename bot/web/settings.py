@@ -186,7 +186,7 @@ class _Reader:
         missing = [name for name, value in given.items() if value is None]
         if missing and len(missing) < len(given):
             self.problems.append(
-                f"{' and '.join(missing)} missing, while other credentials are set; run `bot register`, or set all of "
+                f"{' and '.join(missing)} missing, while other credentials are set; run `seamguard register`, or set "
                 f"{', '.join(given)}"
             )
         if settings.webhook_secret is not None and len(settings.webhook_secret) < MIN_SECRET:

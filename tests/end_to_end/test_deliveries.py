@@ -126,7 +126,9 @@ async def test_missing_permission_for_comments_is_said_in_the_check(tmp_path: Pa
         pull = here.repository.open_pull({"compose/one.yml": REFUSED})
         await here.settle()
         assert ours(pull) == []
-        assert {run.conclusion for run in pull.conversation().checks} & {"failure", "neutral"}
+        assert the_check(pull).conclusion == "failure"
+        assert "may not comment" in str(the_check(pull).summary)
+        assert len(the_check(pull).annotations) == 1
 
 
 async def test_a_renamed_repository_is_still_served(tmp_path: Path) -> None:

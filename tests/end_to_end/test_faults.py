@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bot.sandbox.github import Faults, PullHandle
-from tests.end_to_end.harness import FILES, REFUSED, World, open_threads, ours, the_check, world
+from bot.store import Patience
+from tests.end_to_end.harness import CLEAN, FILES, REFUSED, World, open_threads, ours, the_check, world
+
+PERSISTENT = Patience(pauses=(0.02,) * 20, polling=0.02)
 
 CALLS = (
     "POST /app/installations/*/access_tokens",
@@ -59,6 +63,40 @@ async def test_a_fault_at_a_call_is_survived(tmp_path: Path, call: str) -> None:
             assert len(the_check(pull).annotations) == 1, name
             runs = [run for run in here.repository.record.runs.values() if run.suite.head_sha == pull.head]
             assert len(runs) == 1, name
+
+
+async def _many(folder: Path, count: int, seed: int) -> int:
+    """Plays pull requests with several faults at once, each reviewed and then mended. Returns the faulty answers."""
+    chance = random.Random(seed)
+    faulty = 0
+    async with world(folder, patience=PERSISTENT) as here:
+        for number in range(count):
+            await _forget(here)
+            for _ in range(chance.randint(1, 4)):
+                FAULTS[chance.choice(list(FAULTS))](here.hub.faults, chance.choice(CALLS))
+            pull = await _reviewed(here, number)
+            assert (the_check(pull).conclusion, len(open_threads(pull)), len(ours(pull))) == ("failure", 1, 1), number
+            for _ in range(chance.randint(0, 2)):
+                FAULTS[chance.choice(list(FAULTS))](here.hub.faults, chance.choice(CALLS))
+            pull.push({"compose/one.yml": f"# {number}\n{CLEAN}"})
+            await here.settle(60)
+            assert (the_check(pull).conclusion, open_threads(pull), len(ours(pull))) == ("success", [], 1), number
+            here.hub.faults.clear()
+            faulty = len(here.hub.faults.used)
+            pull.close()
+    return faulty
+
+
+async def test_several_faults_at_once_are_survived(tmp_path: Path) -> None:
+    assert await _many(tmp_path, 4, seed=7) > 4
+
+
+@pytest.mark.soak
+async def test_ten_thousand_faulty_answers_are_survived(tmp_path: Path) -> None:
+    faulty, seed = 0, 0
+    while faulty < 10_000:
+        seed += 1
+        faulty += await _many(tmp_path / str(seed), 200, seed)
 
 
 async def _forget(here: World) -> None:

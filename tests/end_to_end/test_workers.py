@@ -22,9 +22,10 @@ async def test_two_workers_share_the_jobs(tmp_path: Path, url: str) -> None:
         hub.hooks.deliveries.clear()
         processes = [await start(hub, tmp_path, url, 0) for _ in range(2)]
         try:
-            pulls = []
-            for number in range(PULLS):
-                pulls.append(repository.open_pull({"compose/one.yml": f"# {number}\n{REFUSED}"}, branch=f"b{number}"))
+            pulls = [
+                repository.open_pull({"compose/one.yml": f"# {number}\n{REFUSED}"}, branch=f"b{number}")
+                for number in range(PULLS)
+            ]
             await hub.settled()
             await asyncio.gather(*(settled(pull, "failure") for pull in pulls))
             for pull in pulls:

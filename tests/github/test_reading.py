@@ -58,7 +58,7 @@ def test_ids_are_gits() -> None:
 
 
 async def test_blobs_come_in_batches_and_then_from_the_cache(tmp_path: Path) -> None:
-    contents = {sha(f"{n}".encode()): f"{n}".encode() for n in range(150)}
+    contents = {sha(f"{n}".encode()): f"{n}".encode() for n in range(100)}
     shas = {f"f{n}": name for n, name in enumerate(contents)}
     cache = BlobCache(tmp_path / "cache")
     async with scripted() as server, client(server, cache=cache) as github:
@@ -67,9 +67,9 @@ async def test_blobs_come_in_batches_and_then_from_the_cache(tmp_path: Path) -> 
         assert {name: blob.text for name, blob in found.items()} == {
             name: content.decode() for name, content in contents.items()
         }
-        assert server.paths() == ["POST /graphql"] * 2
+        assert server.paths() == ["POST /graphql"]
         await github.blobs(REPOSITORY, shas, COMMIT)
-        assert len(server.paths()) == 2
+        assert len(server.paths()) == 1
     async with scripted() as server, client(server, cache=BlobCache(tmp_path / "cache")) as github:
         assert await github.blobs(REPOSITORY, shas, COMMIT) == found
         assert server.paths() == []

@@ -284,6 +284,8 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
 
 def test_a_host_is_more_than_a_beginning() -> None:
     hosts = Hosts("https://ghes.example/api/v3")
+    assert hosts.graphql == hosts.api_address("https://ghes.example/api/graphql")
+    assert Hosts().graphql == "https://api.github.com/graphql"
     assert hosts.api_address("https://ghes.example:443/api/v3/app")
     for address in (
         "https://ghes.example/api/v33/app",
