@@ -8,12 +8,13 @@ from typing import Any
 
 from bot.github.auth import AppCredential, InstallationCredential, InstallationToken
 from bot.github.blobcache import BlobCache
-from bot.github.client import GitHub, TreeCache
+from bot.github.client import GitHub
 from bot.github.errors import Forbidden, NotFound, Suspended, Unavailable
 from bot.github.hosts import Hosts
 from bot.github.limits import Timing
 from bot.github.model import Delivery, Identity, Installation, RepositoryName
 from bot.github.requests import Request, Requests, Transport
+from bot.github.trees import TreeCache
 
 MAX_PAGES = 50
 """Pages of 100 that are read of any of the App's lists."""

@@ -8,11 +8,9 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from cachetools import LRUCache
-
-from bot.github import blobs, conversation, graphql, writing
+from bot.github import amendments, blobs, conversation, graphql, trees, writing
 from bot.github.blobcache import BlobCache
-from bot.github.errors import Conflict, Forbidden, NotFound, Unavailable, UnplaceableComment, Unprocessable
+from bot.github.errors import Conflict, NotFound, Unavailable, UnplaceableComment, Unprocessable
 from bot.github.model import (
     Blob,
     ChangedFile,
@@ -29,31 +27,19 @@ from bot.github.model import (
     Reaction,
     RepositoryName,
     RepositoryTree,
-    TreeEntry,
 )
 from bot.github.objects import is_blob_id
 from bot.github.requests import Method, Request, Requests
+from bot.github.trees import TreeCache
 
 MAX_FILES = 3000
 """GitHub lists no more files of a pull request."""
 
 PER_PAGE = 100
-MAX_SUBTREES = 200
-"""Folders that are asked for one by one when a tree is truncated, at 100,000 entries."""
-
-KEPT_TREES = 32
 OPEN_PULL_PAGES = 10
 
-_SUBMODULE = "160000"
 _REPOSITORY = "/repos/{owner}/{repo}"
 _UNPLACEABLE = ("must be part of the", "diff hunk", "could not be resolved", "pull_request_review_thread")
-
-
-class TreeCache(LRUCache[tuple[str, str, str], RepositoryTree]):
-    """Trees of commits, which never change, per account and repository."""
-
-    def __init__(self) -> None:
-        super().__init__(KEPT_TREES)
 
 
 class GitHub:
@@ -61,11 +47,11 @@ class GitHub:
     safe.
     """
 
-    def __init__(self, requests: Requests, cache: BlobCache, app_id: int, trees: TreeCache | None = None) -> None:
+    def __init__(self, requests: Requests, cache: BlobCache, app_id: int, known_trees: TreeCache | None = None) -> None:
         self._requests = requests
         self._cache = cache
         self._app_id = app_id
-        self._trees = TreeCache() if trees is None else trees
+        self._trees = TreeCache() if known_trees is None else known_trees
 
     # What is read
 
@@ -98,51 +84,12 @@ class GitHub:
         if known is not None:
             return known
         try:
-            tree = await self._read_tree(repository, ref)
+            tree = await trees.read(self._requests, repository, ref)
         except Conflict:  # an empty repository
             tree = RepositoryTree({})
         if is_blob_id(ref):
             self._trees[key] = tree
         return tree
-
-    async def _read_tree(self, repository: RepositoryName, ref: str) -> RepositoryTree:
-        entries: dict[str, TreeEntry] = {}
-        commit, truncated, folders = await self._list(repository, ref, "", entries, recursive=True)
-        if not truncated:
-            return RepositoryTree(entries, truncated=False, commit=commit)
-        entries.clear()
-        _, cut_off, folders = await self._list(repository, ref, "", entries, recursive=False)
-        asked = 0
-        while folders:
-            prefix, sha = folders.pop()
-            asked += 1
-            if asked > MAX_SUBTREES:
-                return RepositoryTree(entries, truncated=True, commit=commit)
-            found: dict[str, TreeEntry] = {}
-            _, truncated, _ = await self._list(repository, sha, prefix, found, recursive=True)
-            if truncated:
-                found.clear()
-                _, still, below = await self._list(repository, sha, prefix, found, recursive=False)
-                folders += below
-                cut_off = cut_off or still
-            entries |= found
-        return RepositoryTree(entries, truncated=cut_off, commit=commit)
-
-    async def _list(
-        self, repository: RepositoryName, ref: str, prefix: str, entries: dict[str, TreeEntry], *, recursive: bool
-    ) -> tuple[str | None, bool, list[tuple[str, str]]]:
-        """Adds the files of one tree to `entries`. Returns its id, whether it is cut off, and its folders."""
-        path = "/git/trees/{ref}" + ("?recursive=1" if recursive else "")
-        answer = await self._requests.send(self._at("GET", repository, path, ref=ref))
-        data = _object(answer.data)
-        folders = []
-        for item in _items(data.get("tree")):
-            name = prefix + str(item["path"])
-            if item.get("type") == "tree":
-                folders.append((f"{name}/", str(item["sha"])))
-            elif item.get("type") == "blob" and item.get("mode") != _SUBMODULE:
-                entries[name] = TreeEntry(name, str(item["sha"]), item.get("size"), str(item.get("mode")))
-        return data.get("sha"), bool(data.get("truncated")), folders
 
     async def blobs(self, repository: RepositoryName, shas: Mapping[str, str], ref: str) -> Mapping[str, Blob]:
         """Blobs by their ids; `shas` gives them by their paths at `ref`, a commit."""
@@ -325,13 +272,7 @@ class GitHub:
         """
         if not edits and not minimise:
             return ()
-        document, variables, nodes = _amendments(edits, minimise)
-        result = await graphql.run(self._requests, document, variables, mutates=True)
-        if result.problems and all(result.data.get(alias) is None for alias in nodes):
-            error = graphql.error_of(result.problems)
-            if isinstance(error, Forbidden | Unavailable):
-                raise error
-        return tuple(node for alias, node in nodes.items() if result.data.get(alias) is None)
+        return await amendments.write(self._requests, edits, minimise)
 
     async def react(self, pull: PullKey, comment_id: int, content: Reaction) -> None:
         """React to a comment in the conversation; a second time is no error."""
@@ -369,30 +310,6 @@ class GitHub:
     ) -> Request:
         where = {"owner": repository.owner, "repo": repository.name, **variables}
         return Request(method, _REPOSITORY + path, where, body=body, repeatable=repeatable)
-
-
-def _amendments(
-    edits: Sequence[Edit], minimise: Sequence[tuple[str, MinimiseReason]]
-) -> tuple[str, dict[str, Any], dict[str, str]]:
-    """The mutation, its variables, and the node that each of its aliases is about."""
-    parts: list[str] = []
-    declared: list[str] = []
-    variables: dict[str, Any] = {}
-    nodes: dict[str, str] = {}
-    for index, edit in enumerate(edits):
-        alias, name = f"e{index}", "UpdateIssueComment" if edit.kind == "issue" else "UpdatePullRequestReviewComment"
-        key = "id" if edit.kind == "issue" else "pullRequestReviewCommentId"
-        declared.append(f"${alias}: {name}Input!")
-        parts.append(f"{alias}: {name[0].lower()}{name[1:]}(input: ${alias}) {{ clientMutationId }}")
-        variables[alias] = {key: edit.node_id, "body": writing.cut(edit.body, writing.MAX_BODY_BYTES)}
-        nodes[alias] = edit.node_id
-    for index, (node, reason) in enumerate(minimise):
-        alias = f"m{index}"
-        declared.append(f"${alias}: MinimizeCommentInput!")
-        parts.append(f"{alias}: minimizeComment(input: ${alias}) {{ clientMutationId }}")
-        variables[alias] = {"subjectId": node, "classifier": reason}
-        nodes[alias] = node
-    return f"mutation({', '.join(declared)}) {{ {' '.join(parts)} }}", variables, nodes
 
 
 def _unplaceable(error: Unprocessable) -> Unprocessable:

@@ -1,0 +1,76 @@
+"""The files of a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cachetools import LRUCache
+
+from bot.github.errors import Unavailable
+from bot.github.model import RepositoryName, RepositoryTree, TreeEntry
+from bot.github.requests import Request, Requests
+
+MAX_SUBTREES = 200
+"""Folders that are asked for one by one when a tree is truncated, at 100,000 entries."""
+
+KEPT = 32
+_SUBMODULE = "160000"
+
+
+class TreeCache(LRUCache[tuple[str, str, str], RepositoryTree]):
+    """Trees of commits, which never change, per account and repository."""
+
+    def __init__(self) -> None:
+        super().__init__(KEPT)
+
+
+async def read(requests: Requests, repository: RepositoryName, ref: str) -> RepositoryTree:
+    """Every file at a commit or branch; folder by folder where GitHub cuts the list off. Raises a `GitHubError`."""
+    entries: dict[str, TreeEntry] = {}
+    commit, truncated, _ = await _list(requests, repository, ref, "", entries, recursive=True)
+    if not truncated:
+        return RepositoryTree(entries, truncated=False, commit=commit)
+    entries.clear()
+    _, cut_off, folders = await _list(requests, repository, ref, "", entries, recursive=False)
+    asked = 0
+    while folders:
+        prefix, sha = folders.pop()
+        asked += 1
+        if asked > MAX_SUBTREES:
+            return RepositoryTree(entries, truncated=True, commit=commit)
+        found: dict[str, TreeEntry] = {}
+        _, truncated, _ = await _list(requests, repository, sha, prefix, found, recursive=True)
+        if truncated:
+            found.clear()
+            _, still, below = await _list(requests, repository, sha, prefix, found, recursive=False)
+            folders += below
+            cut_off = cut_off or still
+        entries |= found
+    return RepositoryTree(entries, truncated=cut_off, commit=commit)
+
+
+async def _list(
+    requests: Requests,
+    repository: RepositoryName,
+    ref: str,
+    prefix: str,
+    entries: dict[str, TreeEntry],
+    *,
+    recursive: bool,
+) -> tuple[str | None, bool, list[tuple[str, str]]]:
+    """Adds the files of one tree to `entries`. Returns its id, whether it is cut off, and its folders."""
+    path = "/repos/{owner}/{repo}/git/trees/{ref}" + ("?recursive=1" if recursive else "")
+    where = {"owner": repository.owner, "repo": repository.name, "ref": ref}
+    data = (await requests.send(Request("GET", path, where))).data
+    if not isinstance(data, Mapping) or not isinstance(data.get("tree"), list):
+        raise Unavailable("GitHub answers something else than a tree")
+    folders = []
+    listed: list[Mapping[str, Any]] = data["tree"]
+    for item in listed:
+        name = prefix + str(item["path"])
+        if item.get("type") == "tree":
+            folders.append((f"{name}/", str(item["sha"])))
+        elif item.get("type") == "blob" and item.get("mode") != _SUBMODULE:
+            entries[name] = TreeEntry(name, str(item["sha"]), item.get("size"), str(item.get("mode")))
+    return data.get("sha"), bool(data.get("truncated")), folders
