@@ -109,9 +109,10 @@ class Database:
         cause = getattr(error, "orig", None) or error
         return DatabaseError(f"{self.shown} can't be used ({type(cause).__name__}): is it there, may it be written?")
 
-    def insert(self, table: sa.Table, values: Mapping[str, Any]) -> Any:
-        """An INSERT that knows ON CONFLICT, in the database's own dialect."""
-        return (sqlite if self.is_sqlite else postgresql).insert(table).values(**values)
+    def insert(self, table: sa.Table, values: Mapping[str, Any] | None = None) -> Any:
+        """An INSERT that knows ON CONFLICT, in the database's own dialect; of values that come later without any."""
+        statement = (sqlite if self.is_sqlite else postgresql).insert(table)
+        return statement if values is None else statement.values(**values)
 
     def close(self) -> None:
         """End all connections."""

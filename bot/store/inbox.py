@@ -11,7 +11,6 @@ import contextlib
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOSClient, WorkflowSerializationFormat
@@ -39,6 +38,9 @@ class Inbox:
         self._waiting: list[tuple[Job, asyncio.Future[bool]]] = []
         self._writer: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, "seamguard-inbox")
+        self._noting = (
+            database.insert(DELIVERIES).on_conflict_do_nothing().returning(DELIVERIES.c.id, DELIVERIES.c.sequence)
+        )
 
     async def accept(self, job: Job) -> bool:
         """Returns when the job can't get lost any more: True for a new one, False for one whose id is known.
@@ -77,20 +79,18 @@ class Inbox:
 
     def store(self, jobs: Sequence[Job]) -> list[bool]:
         """Accept jobs in one transaction; for each, whether it is new."""
+        now = time.time()
+        first = {job.id: job for job in reversed(jobs)}
+        rows = [
+            {"id": job.id, "partition": job.partition, "kind": job.kind, "accepted_at": now} for job in first.values()
+        ]
         with self._database.engine.begin() as connection:
-            return [self._store(connection, job) for job in jobs]
+            noted = {row.id: int(row.sequence) for row in connection.execute(self._noting, rows[::-1])}
+            for identity in sorted(noted, key=noted.__getitem__):
+                self._enqueue(connection, first[identity], noted[identity])
+        return [job.id in noted and first[job.id] is job for job in jobs]
 
-    def _store(self, connection: sa.Connection, job: Job) -> bool:
-        row: dict[str, Any] = {
-            "id": job.id,
-            "partition": job.partition,
-            "kind": job.kind,
-            "accepted_at": time.time(),
-        }
-        noting = self._database.insert(DELIVERIES, row).on_conflict_do_nothing().returning(DELIVERIES.c.sequence)
-        noted = connection.execute(noting).first()
-        if noted is None:
-            return False
+    def _enqueue(self, connection: sa.Connection, job: Job, sequence: int) -> None:
         self._client.enqueue_in_transaction(
             connection,
             {
@@ -99,13 +99,12 @@ class Inbox:
                 "workflow_id": job.id,
                 "queue_partition_key": job.partition,
                 # Within a millisecond DBOS would go by the id.
-                "priority": min(int(noted.sequence), MAX_PRIORITY),
+                "priority": min(sequence, MAX_PRIORITY),
                 "app_version": VERSION,
                 "serialization_type": WorkflowSerializationFormat.PORTABLE,
             },
             job.as_json(),
         )
-        return True
 
     def newer_waits(self, job: Job) -> bool:
         """Whether a job of the same partition and kind was accepted after this one."""
