@@ -31,7 +31,18 @@ BELOW: dict[str, set[str]] = {
     "audit": {"compose", "shell", "worlds", "engine", "catalog", "hazards", "resolution"},
     "review": {"markdown", "compose", "engine", "hazards", "resolution", "audit"},
     "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "review"},
-    "jobs": {"markdown", "compose", "catalog", "hazards", "resolution", "audit", "review", "commands", "github", "store"},
+    "jobs": {
+        "markdown",
+        "compose",
+        "catalog",
+        "hazards",
+        "resolution",
+        "audit",
+        "review",
+        "commands",
+        "github",
+        "store",
+    },
 }
 """For each room those that it may import besides."""
 
