@@ -7,8 +7,8 @@ READY := $(VENV)/.ready
 
 .PHONY: run test lint types unit contract soak bench lock clean
 
-run: $(READY)  ## review a small sample history
-	$(BIN)/python -m bot demo
+run: $(READY)  ## a simulated GitHub with an open pull request, on a local page
+	$(BIN)/python -m bot serve
 
 test: lint types unit
 
