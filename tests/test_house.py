@@ -26,6 +26,7 @@ BELOW: dict[str, set[str]] = {
     "learn": {"engine"},
     "worlds": {"compose", "shell"},
     "catalog": {"compose", "shell", "engine"},
+    "upstream": {"markdown", "engine", "catalog", "learn"},
     "hazards": {"markdown", "engine"},
     "resolution": {"compose", "shell", "worlds", "engine", "catalog"},
     "audit": {"compose", "shell", "worlds", "engine", "catalog", "hazards", "resolution"},

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import click
 
-from bot.cli import inspect_compose, inspect_engine, inspect_hazards, inspect_shell
+from bot.cli import inspect_clock, inspect_compose, inspect_engine, inspect_hazards, inspect_shell
 from bot.cli.batch import Answer, answers
 from bot.cli.failure import Failure
 from bot.cli.machine import print_json
@@ -173,3 +173,12 @@ def hazards(batch: IO[str] | None) -> None:
     if batch is None:
         raise Failure("inspect hazards reads requests with --batch FILE.jsonl")
     _run(inspect_hazards.answer, None, batch)
+
+
+@inspect_group.command("clock")
+@batch_option
+def clock(batch: IO[str] | None) -> None:
+    """How far an upstream fix has come, and which pins have it, from recorded facts."""
+    if batch is None:
+        raise Failure("inspect clock reads requests with --batch FILE.jsonl")
+    _run(inspect_clock.answer, None, batch)
