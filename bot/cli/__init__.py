@@ -16,6 +16,7 @@ from bot.printable import printable
 
 _COMMANDS = {
     "audit": "bot.cli.audit:audit_command",
+    "clocks": "bot.cli.clocks:clocks_command",
     "demo": "bot.cli.demo:demo_command",
     "doctor": "bot.cli.doctor:doctor_command",
     "explain": "bot.cli.explain:explain_command",

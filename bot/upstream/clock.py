@@ -135,7 +135,9 @@ class _Reading:
     def _why(self) -> str:
         if self.fix.contradictory:
             return "the facts call the pull request open and closed"
-        return "no pull request, issue or commit of it is recorded"
+        lacking = {probe.release for probe in self.facts.probes if probe.holds is False}
+        source = f"; the source of {len(lacking)} releases does not have it" if lacking else ""
+        return f"no pull request, issue or commit of it is recorded{source}"
 
     def _is_reverted(self) -> bool:
         """Whether main has lost the fix, or a revert is merged of which nothing more is known."""

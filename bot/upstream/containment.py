@@ -143,8 +143,7 @@ class Containment:
         if places:
             ((branch, position),) = places
             return self.history.at(branch, position), [f"{pin} is {branch} up to position {position}"]
-        why = at.why or f"no place of {pin} in the history is recorded"
-        return None, [f"{pin}: {why}"]
+        return None, [f"{pin}: {at.why}" if at.why else f"no place of {pin} in the history is recorded"]
 
     def _places(self, pin: str, at: PinnedAt) -> set[tuple[str, int]]:
         found: set[tuple[str, int]] = set()

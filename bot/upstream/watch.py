@@ -1,0 +1,120 @@
+"""What a repository waits for: its upstream references, each with its clock, its pins and its caveat sites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from bot.catalog import Catalog
+from bot.references import UPSTREAM
+from bot.upstream.clock import Clock, PinAnswer, read_clock
+from bot.upstream.facts import Fact, Facts, Probe, collected
+from bot.upstream.repository_pins import RepositoryPin
+from bot.upstream.sites import Site
+
+Known = Callable[[str, str], tuple[bool | None, str] | None]
+"""(reference, release) → what was found in the released source, and how; None when nobody looked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """One reference. `pins` has an answer for each pin of the repository; `by_rules` says that a hazard rule waits
+    for it, `believed` what the repository's own documents say of its state, the latest first.
+    """
+
+    reference: str
+    title: str | None
+    clock: Clock
+    pins: tuple[tuple[RepositoryPin, PinAnswer], ...]
+    sites: tuple[Site, ...]
+    by_rules: bool
+    believed: tuple[str, ...]
+
+
+def watched_references(catalog: Catalog, sites: Iterable[Site], rules: Iterable[str]) -> tuple[str, ...]:
+    """Every reference that carries weight: of patches, of declared images, of rules, and those of vLLM that a line of
+    the repository waits for (it names a predicate, and is not struck through).
+    """
+    patches = (reference for patch in catalog.patches for reference in patch.upstream)
+    declared = (reference for image in catalog.configuration.images.values() for reference in image.contains)
+    waiting = (
+        site.reference
+        for site in sites
+        if site.predicate and not site.struck and site.role != "mentioned" and site.reference.startswith(f"{UPSTREAM}#")
+    )
+    return tuple(sorted({*patches, *declared, *waiting, *rules}, key=_order))
+
+
+def watch(
+    references: Iterable[str],
+    pins: tuple[RepositoryPin, ...],
+    sites: Iterable[Site],
+    *,
+    known: Known = lambda _reference, _release: None,
+    releases: Iterable[str] = (),
+    titles: Mapping[str, str] | None = None,
+    facts: Callable[[str], Facts] = lambda _: Facts(),
+) -> tuple[Watched, ...]:
+    """The clocks of references. Recorded `facts` come first; `known` is asked of the pins' releases and of `releases`.
+
+    The pins are those of vLLM: a reference of another project has none.
+    """
+    by_reference: dict[str, list[Site]] = {}
+    for site in sites:
+        by_reference.setdefault(site.reference, []).append(site)
+    asked = tuple(dict.fromkeys((*releases, *(pin.release for pin in pins if pin.release))))
+    names = titles or {}
+    return tuple(
+        _watched(
+            reference,
+            pins,
+            tuple(by_reference.get(reference, ())),
+            _with(facts(reference), known, reference, asked),
+            names,
+        )
+        for reference in references
+    )
+
+
+def _watched(
+    reference: str, pins: tuple[RepositoryPin, ...], sites: tuple[Site, ...], facts: Facts, titles: Mapping[str, str]
+) -> Watched:
+    if not reference.startswith(f"{UPSTREAM}#"):
+        pins = ()
+    clock = read_clock(reference, [pin.asked for pin in pins], facts)
+    answers = tuple((pin, _declared(reference, pin, clock.pins[pin.asked])) for pin in pins)
+    believed = dict.fromkeys(
+        f"{site.state}{f' {site.date}' if site.date else ''}"
+        for site in sorted(sites, key=lambda site: site.date or "", reverse=True)
+        if site.state
+    )
+    return Watched(reference, titles.get(reference), clock, answers, sites, reference in titles, tuple(believed))
+
+
+def _declared(reference: str, pin: RepositoryPin, answer: PinAnswer) -> PinAnswer:
+    """The repository's own word about an image counts, unless its source was looked at."""
+    if reference not in pin.contains:
+        if answer.state == "unknown" and pin.why and not pin.release:
+            return PinAnswer(answer.state, tuple(dict.fromkeys((pin.why, *answer.evidence))), answer.conflict)
+        return answer
+    told = f"the repository declares that {pin.image} contains it"
+    return PinAnswer("pinned", (told, *answer.evidence), answer.conflict)
+
+
+def _with(facts: Facts, known: Known, reference: str, releases: Iterable[str]) -> Facts:
+    """Facts with what is known of released sources, where no recorded probe says more."""
+    probed = {probe.release.removeprefix("v") for probe in facts.probes}
+    more: list[Fact] = [
+        Probe(f"v{release}", *found)
+        for release in releases
+        if release not in probed and (found := known(reference, release)) is not None
+    ]
+    if not more:
+        return facts
+    parts = (facts.pulls, facts.issues, facts.commits, facts.tags, facts.branches, facts.contains, facts.probes)
+    return collected((*(fact for part in parts for fact in part), *facts.supersedes, *more))
+
+
+def _order(reference: str) -> tuple[str, int]:
+    repository, _, number = reference.rpartition("#")
+    return repository, int(number)
