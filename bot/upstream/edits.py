@@ -225,7 +225,9 @@ class _Python:
                 return self._text(self.values.get(name), depth - 1)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 before, after = self._text(left, depth - 1), self._text(right, depth - 1)
-                return None if before is None or after is None else before + after
+                if before is None or after is None or len(before) + len(after) > MAX_SCRIPT:
+                    return None
+                return before + after
             case ast.Call(func=ast.Attribute(value=inner, attr="lstrip" | "rstrip" | "strip" as how), args=[]):
                 inside = self._text(inner, depth - 1)
                 return None if inside is None else str(getattr(inside, how)())

@@ -46,6 +46,7 @@ f = root / "v1" / "core/manager.py"
 f.write_text(f.read_text().replace({OLD!r}, {NEW!r}))
 """
 LISTED = f"""
+# for vllm
 EDITS = [
     ("v1/core/manager.py", {OLD!r}, {NEW!r}),
 ]
@@ -131,6 +132,7 @@ def test_a_later_edit_may_build_on_an_earlier_one() -> None:
         ("p/a.sh", f"cp manager.py /usr/lib/{FILE}"),
         ("p/a.sh", "sed -i 's/unclosed"),
         ("patches/x/vllm/v1/core/manager.py", REWRITTEN),
+        ("p/a.py", "p = 'srt/manager.py'\ns = s.replace('return length', 'x')"),
         ("p/a.patch", f"--- /dev/null\n+++ b/{FILE}\n@@ -0,0 +1,1 @@\n+x\n"),
     ],
 )
