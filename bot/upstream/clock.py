@@ -111,7 +111,7 @@ class _Reading:
         main = self.fix.on_main()
         if verdicts and all(verdict.holds for verdict in verdicts.values()):
             return "pinned"
-        if any(v.holds is not True and v.held is Held.REVERTED for v in verdicts.values()) or self._is_reverted():
+        if self._is_reverted(verdicts.values()):
             return "reverted"
         landed = self.fix.effects.landed
         if self.replacement and not landed and self.fix.pull_state != "merged":
@@ -139,12 +139,14 @@ class _Reading:
         source = f"; the source of {len(lacking)} releases does not have it" if lacking else ""
         return f"no pull request, issue or commit of it is recorded{source}"
 
-    def _is_reverted(self) -> bool:
-        """Whether main has lost the fix, or a revert is merged of which nothing more is known."""
+    def _is_reverted(self, verdicts: Iterable[Verdict]) -> bool:
+        """Whether main has lost the fix, or the line of a pin has while nothing brought it back on main."""
         main = self.fix.on_main()
         if main is not None and main.held is Held.REVERTED:
             return True
-        return self.fix.lost_somewhere()
+        again = main is not None and main.held is Held.IN and main.again
+        lost = any(verdict.holds is not True and verdict.held is Held.REVERTED for verdict in verdicts)
+        return (lost and not again) or self.fix.lost_somewhere()
 
     def _some_release(self) -> bool:
         return any(verdict.holds for _, _, verdict in self._releases())
@@ -179,7 +181,7 @@ class _Reading:
             if reading.held is Held.REVERTED and reading.last is not None:
                 return self._named(reading.last.pull, reading.last.commit.sha)
         lost = self.fix.unplaced_revert()
-        return self._named(lost, "") if lost is not None and self._is_reverted() else None
+        return self._named(lost, "") if lost is not None and self.fix.lost_somewhere() else None
 
     def _named(self, pull: int | None, sha: str) -> str:
         return f"{self.repository or UPSTREAM}#{pull}" if pull is not None else sha

@@ -178,10 +178,12 @@ class Containment:
             return None if inside else holds
         if inside:
             if holds is not None and reading is not None:
-                if reading.held is Held.NEVER:
-                    notes.append("but it is not on the recorded way there")
-                    return None
-                return holds
+                if reading.held is not Held.NEVER:
+                    return holds
+                if (Effect.LANDS, self.number) in self.effects.unplaced:
+                    return True  # the one that landed it was not recorded, and no revert is on the way
+                notes.append("but it is not on the recorded way there")
+                return None
             reverts = [e for e in self.effects.events if e.effect in (Effect.REVERTS, Effect.UNCLEAR)]
             if reverts:
                 notes.append("but there are reverts, and whether they lie on its way is not recorded")

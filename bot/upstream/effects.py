@@ -23,6 +23,7 @@ from bot.upstream.titles import (
     reverted_pulls,
     same_title,
     says_partly,
+    says_revert,
 )
 
 MIN_ABBREVIATION = 7
@@ -203,10 +204,12 @@ class _Linking:
             return Effect.UNCLEAR if says_partly(f"{saying.subject} {message}") else undone
         if self.number in relanded_pulls(message) and not self.issue:
             return Effect.RELANDS
-        if self.number in saying.numbers or (self.number in picked_pulls(message) and not self.issue):
-            same = any(same_title(saying.subject, one) for one in self.titles)
-            if saying.picked or same or self.number in picked_pulls(message):
-                return Effect.LANDS
+        if self.number in picked_pulls(message) and not self.issue:
+            return Effect.LANDS
+        if self.number in saying.numbers and any(same_title(saying.subject, one) for one in self.titles):
+            return Effect.LANDS  # picked under a number of its own; a follow-up may name it too, but has another title
+        if self.number in saying.named and saying.picked and not says_revert(saying.subject):
+            return Effect.LANDS
         if self.number in saying.named or (saying.partly and self.number in saying.numbers):
             return Effect.UNCLEAR
         return None

@@ -19,6 +19,10 @@ MAX_DEPTH = 8
 MAX_TITLE = 1000
 """Characters of a title that are read."""
 
+MIN_CUT = 20
+"""Characters that a title which was cut must have left to be recognised."""
+
+_MARKS = re.compile(r"^(?:\[[^\]]{0,60}\]\s*)+")
 _GROUP = re.compile(r"\s*\((?P<prefix>[\w.-]+(?:/[\w.-]+)?)?#(?P<number>\d{1,9})\)\s*$")
 _PREFIX = r"(?:\s*\[(?!\s*(?:revert|re-?land|re-?apply)\s*\])[^\]]{0,40}\]|\s*\w[\w ./-]{0,29}:(?=\s))*\s*"
 _REVERT = re.compile(
@@ -34,12 +38,20 @@ _RELAND_AFTER = re.compile(
     r"(?P<rest>.*?)\s*[(\[]\s*(?:re-?land(?:ed)?|re-?apply|take 2|2nd attempt|second attempt)\s*[)\]]\s*$",
     re.IGNORECASE | re.DOTALL,
 )
-_PICKED_TAG = re.compile(
-    r"\[\s*(?:cherry[\s-]?pick(?:ed)?|back-?port)[^\]]{0,40}\]|^(?:cherry[\s-]?pick|back-?port)\b", re.I
+_PICKED_TAG = re.compile(r"\[\s*(?:cherry[\s-]?pick(?:ed)?|back-?port)[^\]]{0,40}\]()", re.IGNORECASE)
+_PICKED_VERB = re.compile(
+    r"(^|\]\s*|:\s+)(?:cherry[\s-]?pick(?:s|ed|ing)?|back-?port(?:s|ed|ing)?)\b(?:\s+of\b)?[\s:]*", re.IGNORECASE
+)
+_LIST = re.compile(
+    r"(?:\[[^\]]{0,40}\]\s*|PRs?\s*|\w+:\s+){0,4}#\d{1,9}(?:\s*(?:,|&|\+|and)\s*(?:and\s+)?#\d{1,9}){0,40}"
+    r"(?:\s+(?:to|into|onto|for|in|on)\b.*)?",
+    re.IGNORECASE,
 )
 _SPEAKS = re.compile(r"\brevert|\bback(?:s|ed|ing)? out\b|\bundo", re.IGNORECASE)
 _OF_REVERT = re.compile(r"(?:the\s+|a\s+)?reverts?\b(?:\s+of)?", re.IGNORECASE)
 _PR = re.compile(r"(?:(?P<repo>[\w.-]+(?:/[\w.-]+)?)?#|\bPR\s*#?|/pull/)(?P<number>\d{1,9})\b", re.IGNORECASE)
+_DANGLING = re.compile(r"\b(?:of|after|by|on|from|to|for|with|since|in|before|until|and|or|see)$", re.IGNORECASE)
+_FIRST = re.compile(r"(?:PR\s*)?(?:[\w.-]{1,100}(?:/[\w.-]{1,100})?)?#(?P<number>\d{1,9})\b", re.IGNORECASE)
 _REVERTED_COMMIT = re.compile(r"\breverts?\s+(?:the\s+)?commits?\s+([0-9a-z]{1,64})\b", re.IGNORECASE)
 _REVERTED_PULL = re.compile(
     r"\breverts?\s+(?:(?:pull\s+request|PR)\s*)?(?:[\w.-]+(?:/[\w.-]+)?)?"
@@ -72,8 +84,8 @@ class Saying:
 
     `numbers` are those in brackets at its end, its own one last; `subject` is the title without them and without
     marks of a cherry-pick. With a verb, `quoted` is the title that it speaks of (None when it names it by number
-    alone) and `named` the numbers that it names there; without one, `named` are those of a title that speaks of a
-    revert in passing.
+    alone) and `named` the numbers that it names there; without one, `named` are those of a title that lists
+    what it picks, or speaks of a revert in passing.
     """
 
     verb: Verb
@@ -98,8 +110,8 @@ def read_title(title: str) -> Saying:
     while match := _GROUP.search(rest):
         numbers.insert(0, int(match["number"]))
         rest = rest[: match.start()]
-    picked = bool(_PICKED_TAG.search(rest))
-    rest = _PICKED_TAG.sub("", rest).strip(" :") if picked else rest
+    plain = _PICKED_VERB.sub(r"\1", _PICKED_TAG.sub("", rest)).strip(" :")
+    picked, rest = plain != rest, plain
     own = tuple(numbers)
     if match := _REVERT.fullmatch(rest):
         quoted, named = _object(match["rest"])
@@ -110,9 +122,15 @@ def read_title(title: str) -> Saying:
             named, own = (*named, *own[:-1]), own[-1:]
         return Saying(verb, rest, own, quoted, named, bool(match["partly"]) or bool(_PARTLY.search(rest)), picked)
     if match := (_RELAND.fullmatch(rest) or _RELAND_AFTER.fullmatch(rest)):
-        quoted, named = _object(match["rest"])
-        return Saying("reland", rest, own, quoted if quoted is not None else match["rest"], named, False, picked)
-    spoken = _numbers(rest) if _SPEAKS.search(rest) else ()
+        what = _OF.sub("", match["rest"].strip())
+        first = _FIRST.match(what)
+        quoted, _ = _object(what)
+        named = (int(first["number"]),) if first else ()
+        if len(own) > 1 and not _DANGLING.search(rest):  # `[Reland] X (#4) (#5)`: the first is that of X
+            named, own = (*named, own[-2]), own[-1:]
+        return Saying("reland", rest, own, quoted if quoted is not None else what, named, False, picked)
+    lists = picked and _LIST.fullmatch(rest)  # a follow-up that names what it follows is no pick of that
+    spoken = _numbers(rest) if lists or _SPEAKS.search(rest) else ()
     return Saying("none", rest, own, None, spoken, bool(_PARTLY.search(rest)), picked)
 
 
@@ -174,13 +192,18 @@ def says_partly(text: str) -> bool:
     return bool(_PARTLY.search(text))
 
 
+def says_revert(text: str) -> bool:
+    """Whether a text speaks of taking something back."""
+    return bool(_SPEAKS.search(text))
+
+
 def same_title(one: str, other: str) -> bool:
-    """Whether two subjects are one title; a title that was cut ends in an ellipsis."""
-    first, second = one.strip().casefold(), other.strip().casefold()
+    """Whether two subjects are one title, marks in brackets before it aside; one that was cut ends in an ellipsis."""
+    first, second = (_MARKS.sub("", text.strip()).casefold() for text in (one, other))
     if not first or not second:
         return False
     for short, long in ((first, second), (second, first)):
         cut = short.removesuffix("…").removesuffix("...").rstrip()
-        if cut != short and len(cut) >= 20 and long.startswith(cut):
+        if cut != short and len(cut) >= MIN_CUT and long.startswith(cut):
             return True
     return first == second

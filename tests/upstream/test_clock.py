@@ -240,7 +240,7 @@ CASES: dict[str, tuple[list[Fact], dict[str, str], str]] = {
     "the revert reverted after the tag": (
         [pull(), fix(), revert(), commit("again", 27, f'Revert "{REVERT_TITLE} (#{BY})" (#50101)'), tag("v0.28.0", 20)],
         {"v0.28.0": NOT},
-        "reverted",
+        "re-landed",
     ),
     "reverted three times": (
         [
@@ -345,6 +345,72 @@ CASES: dict[str, tuple[list[Fact], dict[str, str], str]] = {
         [pull(), fix(), tag("v0.28.0", 20), tag("v0.27.1", 5)],
         {"v0.27.1": NOT},
         "released",
+    ),
+    "an ancestor whose merge is not recorded, on a known way": (
+        [pull(), contains("v0.28.0", True), tag("v0.28.0", 20), commit("x", 5, "Other (#1)")],
+        {"v0.28.0": PINNED},
+        "pinned",
+    ),
+    "an ancestor whose merge is not recorded, and a revert on the way": (
+        [pull(), contains("v0.28.0", True), tag("v0.28.0", 20), revert()],
+        {"v0.28.0": NOT},
+        "reverted",
+    ),
+    "an ancestor, says the answer, but not the recorded way": (
+        [pull(), fix(30), contains("v0.28.0", True), tag("v0.28.0", 20)],
+        {"v0.28.0": UNKNOWN},
+        "merged",
+    ),
+    "several picked at once": (
+        [
+            pull(),
+            fix(),
+            CUT,
+            commit("pick", 1, f"[Release] Cherry-pick #41000 and #{N} into 0.28 (#50200)", branch=RELEASE),
+            tag("v0.28.0", 3, RELEASE),
+        ],
+        {"v0.28.0": PINNED},
+        "pinned",
+    ),
+    "a follow-up that names it is picked": (
+        [
+            pull(),
+            fix(),
+            CUT,
+            commit("pick", 1, f"[Cherry-pick] Fix what #{N} broke (#50190) (#50200)", branch=RELEASE),
+            tag("v0.28.0", 3, RELEASE),
+        ],
+        {"v0.28.0": NOT},
+        "merged",
+    ),
+    "a follow-up that names it in brackets is picked": (
+        [
+            pull(),
+            fix(),
+            CUT,
+            commit("pick", 1, f"[Cherry-pick] Test the flag of (#{N}) (#50190) (#50200)", branch=RELEASE),
+            tag("v0.28.0", 3, RELEASE),
+        ],
+        {"v0.28.0": NOT},
+        "merged",
+    ),
+    "a revert picked to the release branch, landed again on main": (
+        [
+            pull(),
+            fix(3),
+            CUT,
+            revert(15),
+            commit("p", 1, REVERT_TITLE, f"(cherry picked from commit {sha('revert')})", RELEASE),
+            commit("again", 17, RELAND),
+            tag("v0.28.0", 3, RELEASE),
+        ],
+        {"v0.28.0": NOT},
+        "re-landed",
+    ),
+    "landed again under both numbers": (
+        [pull(), fix(), revert(), commit("again", 17, f"[Reland] Other words (#{N}) (#50101)"), tag("v0.28.0", 20)],
+        {"v0.28.0": PINNED},
+        "pinned",
     ),
     "nothing known": ([], {"v0.28.0": UNKNOWN}, "unknown"),
     "a commit alone": ([fix(), tag("v0.28.0", 20)], {"v0.28.0": PINNED}, "pinned"),
