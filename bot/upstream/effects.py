@@ -6,6 +6,7 @@ through reverts of reverts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -28,6 +29,14 @@ from bot.upstream.titles import (
 
 MIN_ABBREVIATION = 7
 """Hexadecimal digits by which a commit may be named in short."""
+
+
+_NUMBERS = re.compile(r"#(\d{1,9})\b")
+_SPEAKS = re.compile(
+    r"revert|undo|back(?:s|ed|ing)?[\s-]?out|re-?(?:land|appl|submit|merge)|cherry|back-?port|take 2|attempt",
+    re.IGNORECASE,
+)
+"""Words without which nothing is picked, taken back or landed again."""
 
 
 class Effect(Enum):
@@ -81,7 +90,7 @@ def matches(sha: str, other: str) -> bool:
     """Whether two hashes, either of them maybe short, are of one commit."""
     one, two = sha.lower(), other.lower()
     if min(len(one), len(two)) < MIN_ABBREVIATION:
-        return one == two
+        return one == two != ""
     return one.startswith(two) or two.startswith(one)
 
 
@@ -95,13 +104,15 @@ class _Linking:
             pulls.setdefault(pull.number, []).append(pull)
         self.pulls: Mapping[int, list[Pull]] = pulls
         self.merges = {p.merge_commit.lower() for p in pulls.get(number, ()) if p.merge_commit and not issue}
+        merges = (pull.merge_commit for pull in facts.pulls if pull.merge_commit)
+        self.recorded = {merge[:MIN_ABBREVIATION].lower() for merge in merges}
         self.titles = {read_title(pull.title).subject for pull in pulls.get(number, ()) if pull.title}
         self.by_sha: dict[str, Effect] = {}
         self.by_pull: dict[int, Effect] = {}
         self.heads: dict[str, list[str]] = {}
 
     def effects(self) -> Effects:
-        commits = self.facts.commits
+        commits = [commit for commit in self.facts.commits if self._may_matter(commit)]
         if not self.issue:
             self._set_pull(self.number, Effect.LANDS)
             self._learn_titles(commits)
@@ -122,6 +133,15 @@ class _Linking:
                 break
         events = tuple(self._event(commits[index], effect) for index, effect in sorted(found.items()))
         return Effects(events, tuple(self._unplaced(events)))
+
+    def _may_matter(self, commit: Commit) -> bool:
+        """Whether a commit names the fix or a recorded pull request, or speaks of picks and reverts: thousands don't."""
+        number = str(self.number)
+        if number in commit.title or number in commit.message or commit.sha[:MIN_ABBREVIATION].lower() in self.recorded:
+            return True
+        if _SPEAKS.search(commit.title) or _SPEAKS.search(commit.message):
+            return True
+        return any(int(found) in self.pulls for found in _NUMBERS.findall(commit.title))
 
     def _learn_titles(self, commits: Iterable[Commit]) -> None:
         for commit in commits:
@@ -152,7 +172,7 @@ class _Linking:
 
     def _set_sha(self, sha: str, effect: Effect) -> None:
         lower = sha.lower()
-        if lower not in self.by_sha:
+        if lower and lower not in self.by_sha:
             self.by_sha[lower] = effect
             self.heads.setdefault(lower[:MIN_ABBREVIATION], []).append(lower)
 

@@ -46,7 +46,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit on a branch; `position` orders the commits of that branch."""
+    """A commit on a branch; `position` orders the commits of that branch. `sha` is empty where it is not known."""
 
     sha: str
     branch: str | None
@@ -157,7 +157,7 @@ def _read(record: _Record, repository: str) -> Fact | None:
             title, _, rest = record.words("title").partition("\n")
             message = record.words("message")
             body = message if message.strip() else rest
-            return Commit(record.needed("sha"), record.text("branch"), record.integer("position"), title.strip(), body)
+            return Commit(record.words("sha"), record.text("branch"), record.integer("position"), title.strip(), body)
         case "tag":
             return Tag(record.needed("name"), record.text("sha"), record.text("branch"), record.integer("position"))
         case "branch":
@@ -194,6 +194,7 @@ class _Record:
 
     def one_of(self, key: str, known: tuple[str, ...]) -> str:
         value = self.values.get(key)
+        value = value.lower() if isinstance(value, str) else value
         if value not in known:
             raise BadFact(f"`{key}` is one of {', '.join(known)}")
         return str(value)

@@ -79,5 +79,5 @@ def _pin(catalog: Catalog, image: str, uses: tuple[Use, ...]) -> RepositoryPin:
 
 def _why(image: str, why: str) -> str:
     if why and parse_reference(image).digest and "digest" not in why:
-        return f"{why}; its digest tells no release"
+        return f"{why}, pinned by digest"
     return why

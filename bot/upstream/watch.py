@@ -94,8 +94,8 @@ def _watched(
 def _declared(reference: str, pin: RepositoryPin, answer: PinAnswer) -> PinAnswer:
     """The repository's own word about an image counts, unless its source was looked at."""
     if reference not in pin.contains:
-        if answer.state == "unknown" and pin.why and not pin.release:
-            return PinAnswer(answer.state, tuple(dict.fromkeys((pin.why, *answer.evidence))), answer.conflict)
+        if answer.state == "unknown" and pin.why and not pin.release and not any(pin.why in e for e in answer.evidence):
+            return PinAnswer(answer.state, (pin.why, *answer.evidence), answer.conflict)
         return answer
     told = f"the repository declares that {pin.image} contains it"
     return PinAnswer("pinned", (told, *answer.evidence), answer.conflict)
