@@ -95,6 +95,8 @@ class Containment:
         answers = {fact.holds: fact.text for fact in self.probes if _same(fact.release, pin, at)}
         if not answers:
             return Verdict(history, tuple(notes), reading=reading)
+        if history is None and reading is None:
+            notes = notes[1:]  # that no place of it is recorded says nothing beside its source
         gone = any(holds is None and _GONE.search(text) for holds, text in answers.items())
         definite = [holds for holds in answers if holds is not None]
         said = [f"probe of the source: {_word(holds)}{f' ({text})' if text else ''}" for holds, text in answers.items()]

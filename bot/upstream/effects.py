@@ -135,7 +135,7 @@ class _Linking:
         return Effects(events, tuple(self._unplaced(events)))
 
     def _may_matter(self, commit: Commit) -> bool:
-        """Whether a commit names the fix or a recorded pull request, or speaks of picks and reverts: thousands don't."""
+        """Whether a commit names the fix or a recorded pull request, or speaks of picks and reverts: most don't."""
         number = str(self.number)
         if number in commit.title or number in commit.message or commit.sha[:MIN_ABBREVIATION].lower() in self.recorded:
             return True

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.catalog import Catalog
-from bot.engine.images import parse_reference, pin
+from bot.engine.images import pin
 from bot.provenance import Position
 from bot.upstream.pins import pinned_at, version_of
 
@@ -74,10 +74,4 @@ def _pin(catalog: Catalog, image: str, uses: tuple[Use, ...]) -> RepositoryPin:
     found = pin(image, catalog.configuration.images)
     at = pinned_at(image) if found.release is None else None
     commit = at.value if at is not None and at.kind == "commit" else None
-    return RepositoryPin(image, found.release, commit, _why(image, found.why), found.contains, uses)
-
-
-def _why(image: str, why: str) -> str:
-    if why and parse_reference(image).digest and "digest" not in why:
-        return f"{why}, pinned by digest"
-    return why
+    return RepositoryPin(image, found.release, commit, found.why, found.contains, uses)

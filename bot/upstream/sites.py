@@ -54,8 +54,9 @@ _DATE = re.compile(r"\b(20\d\d-[01]\d-[0-3]\d)\b")
 _CLAUSE = r"(?:[^.;|]|\.(?=\S)){0,200}"
 _PREDICATE = re.compile(
     r"\b(?:drop|remove|delete|retire|revisit|unpin|revert|re-?(?:check|test|validate|evaluate|enable))"
-    r"(?:s|d|ped|ping|able)?\b[^.;|)]{0,60}?\b(?:when|once|after|until|if|on merge)\b"
-    rf"{_CLAUSE}|\b(?:until|wait(?:s|ing)?\s+(?:for|on))\s{_CLAUSE}"
+    r"(?:s|d|ped|ping|able)?\b[^.;|)]{0,60}?\b(?:when|once|after|if|on merge)\b"
+    rf"{_CLAUSE}|\b(?:until|wait(?:s|ing)?\s+(?:for|on))\s"
+    rf"(?=[^.;|]{{0,120}}(?:merge|land|upstream|fix|release|pin|ship|support|\#\d)){_CLAUSE}"
     r"|\b(?:when|once|after|if)\s[^.;|]{0,80}?\b(?:merges?d?|lands?|ships?|released?)\b[^.;|]{0,80}",
     re.IGNORECASE,
 )
@@ -217,7 +218,8 @@ def _predicate(line: str, more: str, mention: Mention) -> str | None:
     for text in texts:
         found = min(_PREDICATE.finditer(text), key=lambda match: abs(match.start() - mention.start), default=None)
         if found is not None:
-            return " ".join(found[0].strip(" *`_\"'#").split())[:MAX_TEXT]
+            clause = " ".join(found[0].strip(" *`_\"'#").split())[:MAX_TEXT]
+            return clause if "(" in clause else clause.rstrip(")")
     return None
 
 

@@ -37,12 +37,14 @@ def watched_references(catalog: Catalog, sites: Iterable[Site], rules: Iterable[
     """
     patches = (reference for patch in catalog.patches for reference in patch.upstream)
     declared = (reference for image in catalog.configuration.images.values() for reference in image.contains)
-    waiting = (
-        site.reference
-        for site in sites
-        if site.predicate and not site.struck and site.role != "mentioned" and site.reference.startswith(f"{UPSTREAM}#")
-    )
+    waiting = (site.reference for site in sites if _waits(site))
     return tuple(sorted({*patches, *declared, *waiting, *rules}, key=_order))
+
+
+def _waits(site: Site) -> bool:
+    """Whether a line waits for its reference. In prose, a clause about one reference may stand beside another."""
+    plain = site.role != "mentioned" or not site.position.path.endswith((".md", ".rst", ".txt"))
+    return bool(site.predicate) and plain and not site.struck and site.reference.startswith(f"{UPSTREAM}#")
 
 
 def watch(

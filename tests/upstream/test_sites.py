@@ -75,7 +75,7 @@ def test_what_a_reference_is_there(text: str, reference: str, role: str) -> None
     [
         ("# Drops out when vllm#40361 lands upstream. More.", "Drops out when vllm#40361 lands upstream"),
         ("**Future Plan**: remove when vllm#40361 merges", "remove when vllm#40361 merges"),
-        ("# vllm#40361 fallback (drop when upstream lands).", "drop when upstream lands)"),
+        ("# vllm#40361 fallback (drop when upstream lands).", "drop when upstream lands"),
         ("# relaxes vllm#39226 until\n# the lock is fixed", "until the lock is fixed"),
         ("# returns FREE when PR #40391 merges upstream.", "when PR #40391 merges upstream"),
         ("| #40334 — dtype | 🟡 Open | set it. Drop when this lands. |", "Drop when this lands"),
