@@ -175,7 +175,18 @@ def hazards(batch: IO[str] | None) -> None:
     _run(inspect_hazards.answer, None, batch)
 
 
-@inspect_group.command("clock")
+_CLOCK_KEYS = request_keys(
+    "`reference` must be there",
+    {
+        "id": "anything; it comes back with the answer",
+        "reference": '"vllm-project/vllm#48375"',
+        "pins": '["v0.27.1"]: tags, nightlies by commit, images',
+        "facts": '[{"kind": "pull", …}, …]: what is recorded of upstream, in any order; see docs/clocks.md',
+    },
+)
+
+
+@inspect_group.command("clock", epilog=_CLOCK_KEYS)
 @batch_option
 def clock(batch: IO[str] | None) -> None:
     """How far an upstream fix has come, and which pins have it, from recorded facts."""

@@ -108,14 +108,13 @@ class _Reading:
         return None
 
     def _state(self, verdicts: dict[str, Verdict], first: str | None) -> State:
-        main = self.fix.on_main()
+        main, landed = self.fix.on_main(), self.fix.effects.landed
+        if self.replacement and not landed and self.fix.pull_state != "merged":
+            return "superseded"
         if verdicts and all(verdict.holds for verdict in verdicts.values()):
             return "pinned"
         if self._is_reverted(verdicts.values()):
             return "reverted"
-        landed = self.fix.effects.landed
-        if self.replacement and not landed and self.fix.pull_state != "merged":
-            return "superseded"
         if not any(verdict.holds for verdict in verdicts.values()) and any(v.gone for v in verdicts.values()):
             return "dead-target"
         if first is not None or self._some_release():

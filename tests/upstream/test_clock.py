@@ -295,7 +295,7 @@ CASES: dict[str, tuple[list[Fact], dict[str, str], str]] = {
     "superseded, and probed": (
         [pull(state="closed"), supersedes("#45295"), commit("x", 10, "General fix (#45295)"), probe("v0.28.0", True)],
         {"v0.28.0": PINNED},
-        "pinned",
+        "superseded",
     ),
     "an issue closed without a fix": ([ISSUE, tag("v0.28.0", 20)], {"v0.28.0": UNKNOWN}, "closed-unmerged"),
     "an issue closed, and the defect is there": ([ISSUE, probe("v0.28.0", False)], {"v0.28.0": NOT}, "closed-unmerged"),
