@@ -81,7 +81,7 @@ class _Reading:
             state=state,
             first_release=first,
             reverted_by=self._reverted_by(verdicts),
-            superseded_by=self.replacement.by if self.replacement and not self.fix.effects.landed else None,
+            superseded_by=self.replacement.by if self.replacement else None,
             pins={pin: self._pin(pin, verdict) for pin, verdict in verdicts.items()},
             why=self._why() if state == "unknown" else "",
         )

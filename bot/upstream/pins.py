@@ -13,6 +13,9 @@ from bot.engine.images import pin
 
 PinKind = Literal["release", "commit", "unknown"]
 
+MAX_VERSION = 100
+"""Characters of a version; a longer name is none."""
+
 _COMMIT = re.compile(r"(?:[a-z0-9]+-)?(?:nightly-)?([0-9a-f]{7,64})(?:[-_].*)?")
 _PLAIN = re.compile(r"v?\d+(?:\.\d+)+[\w.+!-]*", re.IGNORECASE)
 
@@ -45,7 +48,7 @@ def pinned_at(text: str) -> PinnedAt:
 @lru_cache(maxsize=4096)
 def version_of(name: str) -> Version | None:
     """The version that a tag or a release is; None for another name. A local part (`+cu129`) changes no source."""
-    if not _PLAIN.fullmatch(name):
+    if len(name) > MAX_VERSION or not _PLAIN.fullmatch(name):
         return None
     try:
         version = Version(name)

@@ -36,6 +36,7 @@ V = "vllm-project/vllm#"
         ("vllm/vllm-openai@sha256:" + "a" * 64, "unknown", "vllm/vllm-openai@sha256:" + "a" * 64),
         ("ghcr.io/x/y:v0.27.1", "unknown", "ghcr.io/x/y:v0.27.1"),
         ("v0.27.1-patched", "unknown", "v0.27.1-patched"),
+        ("v1." + "9" * 5000, "unknown", "v1." + "9" * 5000),
         ("", "unknown", ""),
     ],
 )
