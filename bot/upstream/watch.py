@@ -34,17 +34,36 @@ class Watched:
 def watched_references(catalog: Catalog, sites: Iterable[Site], rules: Iterable[str]) -> tuple[str, ...]:
     """Every reference that carries weight: of patches, of declared images, of rules, and those of vLLM that a line of
     the repository waits for (it names a predicate, and is not struck through).
+
+    A patch may hold more fixes than its note names: all that its own files name count, and all in `patches.yml`.
     """
     patches = (reference for patch in catalog.patches for reference in patch.upstream)
     declared = (reference for image in catalog.configuration.images.values() for reference in image.contains)
-    waiting = (site.reference for site in sites if _waits(site))
-    return tuple(sorted({*patches, *declared, *waiting, *rules}, key=_order))
+    own = _files_of_patches(catalog)
+    told = (
+        site.reference
+        for site in sites
+        if site.reference.startswith(f"{UPSTREAM}#") and (_waits(site) or _lies_in(site.position.path, own))
+    )
+    return tuple(sorted({*patches, *declared, *told, *rules}, key=_order))
+
+
+def _files_of_patches(catalog: Catalog) -> frozenset[str]:
+    """Where patches are listed, and their own files and folders."""
+    listed = {patch.position.path for patch in catalog.patches}
+    return frozenset(listed.union(file for patch in catalog.patches for file in patch.files))
+
+
+def _lies_in(path: str, places: frozenset[str]) -> bool:
+    """Whether a path is one of some places, or lies below one."""
+    parts = path.split("/")
+    return any("/".join(parts[:depth]) in places for depth in range(1, len(parts) + 1))
 
 
 def _waits(site: Site) -> bool:
     """Whether a line waits for its reference. In prose, a clause about one reference may stand beside another."""
     plain = site.role != "mentioned" or not site.position.path.endswith((".md", ".rst", ".txt"))
-    return bool(site.predicate) and plain and not site.struck and site.reference.startswith(f"{UPSTREAM}#")
+    return bool(site.predicate) and plain and not site.struck
 
 
 def watch(

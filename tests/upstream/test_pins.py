@@ -97,6 +97,20 @@ def test_a_caveat_clears_for_each_pin_alone() -> None:
     assert len(item.sites) == 2
 
 
+def test_a_patch_may_hold_more_than_its_note_names() -> None:
+    patches = (
+        f"patches:\n  - id: x\n    files: [tools/x]\n    load_bearing_when: []\n    upstream: {{ref: '{V}48375'}}\n"
+    )
+    files = {
+        "patches.yml": f"{patches}# with {V}46324\n",
+        "tools/x/fix.py": "# also vllm#50021",
+        "a.yml": "# vllm#40391",
+    }
+    tree = MemoryTree(files)
+    catalog = read_catalog(tree)
+    assert watched_references(catalog, sites_in(tree, catalog), ()) == (f"{V}46324", f"{V}48375", f"{V}50021")
+
+
 def test_a_reference_of_another_project_has_no_pins() -> None:
     (item,) = watch(["sgl-project/sglang#12345"], pins({}, "vllm/vllm-openai:v0.25.1"), (), facts=lambda _: Facts())
     assert item.pins == ()
