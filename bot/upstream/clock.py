@@ -75,7 +75,7 @@ class _Reading:
     def clock(self) -> Clock:
         verdicts = {pin: self.fix.of(pin) for pin in self.pins}
         first = self._first_release()
-        state = self._state(verdicts, first)
+        state = self._state(verdicts)
         return Clock(
             reference=self.reference,
             state=state,
@@ -107,7 +107,7 @@ class _Reading:
         )
         return None
 
-    def _state(self, verdicts: dict[str, Verdict], first: str | None) -> State:
+    def _state(self, verdicts: dict[str, Verdict]) -> State:
         main, landed = self.fix.on_main(), self.fix.effects.landed
         if self.replacement and not landed and self.fix.pull_state != "merged":
             return "superseded"
@@ -117,10 +117,11 @@ class _Reading:
             return "reverted"
         if not any(verdict.holds for verdict in verdicts.values()) and any(v.gone for v in verdicts.values()):
             return "dead-target"
-        if first is not None or self._some_release():
-            return "released"
-        if main is not None and main.held is Held.IN and main.again:
+        again = main is not None and main.held is Held.IN and main.again
+        if again and not self._some_release(again=True):
             return "re-landed"
+        if self._some_release():
+            return "released"
         if landed or self.fix.pull_state == "merged":
             return "merged"
         return self._unmerged()
@@ -147,8 +148,10 @@ class _Reading:
         lost = any(verdict.holds is not True and verdict.held is Held.REVERTED for verdict in verdicts)
         return (lost and not again) or self.fix.lost_somewhere()
 
-    def _some_release(self) -> bool:
-        return any(verdict.holds for _, _, verdict in self._releases())
+    def _some_release(self, *, again: bool = False) -> bool:
+        """Whether a final release has the fix; with `again`, as it came in after a revert."""
+        verdicts = (verdict for _, _, verdict in self._releases())
+        return any(one.holds and (not again or one.reading is None or one.reading.again) for one in verdicts)
 
     def _releases(self) -> list[tuple[Version, str, Verdict]]:
         """Every final release that a fact names, lowest first, with what is known of it."""

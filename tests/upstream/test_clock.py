@@ -259,6 +259,16 @@ CASES: dict[str, tuple[list[Fact], dict[str, str], str]] = {
         {"v0.28.0": NOT},
         "re-landed",
     ),
+    "released before the revert, landed again, not released since": (
+        [pull(), fix(), revert(), commit("again", 30, RELAND), tag("v0.27.0", 12), tag("v0.28.0", 20)],
+        {"v0.28.0": NOT},
+        "re-landed",
+    ),
+    "landed again, released, not pinned": (
+        [pull(), fix(), revert(), commit("again", 30, RELAND), tag("v0.28.0", 20), tag("v0.29.0", 40)],
+        {"v0.28.0": NOT},
+        "released",
+    ),
     "landed again, pinned": (
         [pull(), fix(), revert(), commit("again", 17, RELAND), tag("v0.28.0", 20)],
         {"v0.28.0": PINNED},
