@@ -36,6 +36,10 @@ class Repository:
     documents: Documents
     headers: dict[str, Header] = field(default_factory=dict)
 
+    def over(self, tree: Tree) -> Repository:
+        """The same repository, to be read through another tree."""
+        return Repository(tree, self.catalog, self.documents.over(tree))
+
     def header(self, path: str, text: str) -> Header:
         """What the leading comments of a compose declare."""
         if path not in self.headers:
