@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from bot.tree import Tree, UnreadableFile
 
@@ -102,19 +102,17 @@ def _complaint(tree: Tree, path: str) -> str | None:
     return None
 
 
-class Itself:
+@dataclass(frozen=True, slots=True, eq=False)
+class Itself(Generic[T]):
     """A thing in a question for which no equal one will do: compared by identity, and kept alive by the question."""
 
-    __slots__ = ("_thing",)
-
-    def __init__(self, thing: object) -> None:
-        self._thing = thing
+    thing: T
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Itself) and self._thing is other._thing
+        return isinstance(other, Itself) and self.thing is other.thing
 
     def __hash__(self) -> int:
-        return id(self._thing)
+        return id(self.thing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from bot.compose.yaml import read_documents
 from bot.memory import Memory
 from bot.tree import OutsideTree, Tree, UnreadableFile, join
 
-
 _WEIGHT = 60
 """Bytes that a character of YAML takes when it is parsed."""
 
