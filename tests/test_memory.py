@@ -116,7 +116,11 @@ def test_the_least_recently_used_answer_goes_first() -> None:
     asked: list[str] = []
 
     def ask(question: str) -> None:
-        memory.answer(question, tree, lambda seen: asked.append(question) or seen.read("a"), weight=1)
+        def find(seen: Tree) -> str | None:
+            asked.append(question)
+            return seen.read("a")
+
+        memory.answer(question, tree, find, weight=1)
 
     for question in ("one", "two", "three", "one", "four", "one", "two"):
         ask(question)
