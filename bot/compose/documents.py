@@ -91,7 +91,7 @@ class Documents:
         try:
             return self._parse(path)
         except Fault as fault:
-            return fault
+            return fault.again()
 
     def _parse(self, path: str) -> list[Document]:
         source = self.text(path)

@@ -225,7 +225,7 @@ class _Assembly:
         self.note(("value", flag.name, token.text))
         value, refusal, checked = converted(self.facts, flag, token.text)
         if refusal is not None:
-            raise refusal
+            raise refusal.again()
         if flag.nargs is None and flag.action == "store":
             self.checked[flag.dest] = checked
         return value
