@@ -34,28 +34,23 @@ class Reading:
 
     def __init__(self, tree: Tree) -> None:
         self._tree: Tree | None = tree
-        self._texts: dict[str, str | None] = {}
-        self._unreadable: dict[str, str] = {}
+        self._files: dict[str, str | UnreadableFile | None] = {}
         self._directories: dict[str, bool] = {}
         self._paths: tuple[str, ...] | None = None
 
     @property
     def size(self) -> int:
         """Characters of the files that were read."""
-        return sum(len(text) for text in self._texts.values() if text)
+        return sum(len(text) for text in self._files.values() if isinstance(text, str))
 
     def read(self, path: str) -> str | None:
         """The text of a file. Raises `UnreadableFile`."""
-        if path in self._texts:
-            return self._texts[path]
-        if path in self._unreadable:
-            raise UnreadableFile(path, self._unreadable[path])
-        try:
-            text = self._texts[path] = self._below.read(path)
-        except UnreadableFile as error:
-            self._unreadable[path] = error.message
-            raise
-        return text
+        if path not in self._files:
+            self._files[path] = _file(self._below, path)
+        found = self._files[path]
+        if isinstance(found, UnreadableFile):
+            raise UnreadableFile(path, found.message)
+        return found
 
     def paths(self) -> Iterable[str]:
         """Every file, sorted."""
@@ -74,15 +69,13 @@ class Reading:
         self._tree = None
 
     def holds(self, tree: Tree) -> bool:
-        """Whether another tree answers as this one did."""
-        try:
-            for path, text in self._texts.items():
-                if tree.read(path) != text:
-                    return False
-        except UnreadableFile:
-            return False
+        """Whether another tree answers as this one did.
+
+        Files are compared in the order in which they were read, up to the first that differs: up to there, whoever
+        looks for the answer anew reads the same.
+        """
         return (
-            all(_complaint(tree, path) == message for path, message in self._unreadable.items())
+            all(_is_same(tree, path, found) for path, found in self._files.items())
             and all(tree.is_directory(path) == found for path, found in self._directories.items())
             and (self._paths is None or self._paths == tuple(tree.paths()))
         )
@@ -94,12 +87,19 @@ class Reading:
         return self._tree
 
 
-def _complaint(tree: Tree, path: str) -> str | None:
+def _file(tree: Tree, path: str) -> str | UnreadableFile | None:
+    """A file's text, or why it has none: not as it was raised, which would hold on to whoever asked."""
     try:
-        tree.read(path)
+        return tree.read(path)
     except UnreadableFile as error:
-        return error.message
-    return None
+        return UnreadableFile(path, error.message)
+
+
+def _is_same(tree: Tree, path: str, known: str | UnreadableFile | None) -> bool:
+    found = _file(tree, path)
+    if isinstance(found, UnreadableFile) and isinstance(known, UnreadableFile):
+        return found.message == known.message
+    return found == known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
