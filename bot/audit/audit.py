@@ -14,6 +14,7 @@ from bot.catalog import Problem, idle_globs
 from bot.compose import ComposeError, Project, load_project
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Rule, Rules, Situation, Subject, World, at_least, evaluate
+from bot.memory import Itself
 from bot.provenance import Reason
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
@@ -26,6 +27,9 @@ _SEVERITY = ("active", "reachable", "unknown", "mitigated")
 _PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _AROUND = 3
 """Lines of a comment, above and below the one that offers a variable, that are read as being about it."""
+
+_WEIGHT = 30
+"""Bytes that a character of a compose and its scripts takes when they are resolved in all worlds."""
 
 _STAND_IN = "1"
 """A value that most fields accept, to see whether a refusal is only about variables that nobody set."""
@@ -109,6 +113,14 @@ def audit(
 
 def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     """One compose, every service of it that runs an inference server."""
+    documents = repository.documents
+    question = ("audit", unit, Itself(rules), Itself(repository.catalog), documents.view)
+    return documents.memory.answer(
+        question, repository.tree, lambda tree: _audited(repository.over(tree), unit, rules), _WEIGHT
+    )
+
+
+def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     project = load_project(repository.documents, unit.files, {})
     services: list[ResolvedService] = []
     findings: list[Finding] = []

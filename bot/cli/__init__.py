@@ -55,7 +55,7 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line; unreadable input ends it with status 2 and one sentence."""
     # The process lives for one question and makes few cycles: collecting them costs more than it frees.
-    gc.set_threshold(500_000, 50, 50)
+    gc.set_threshold(1_000_000, 50, 50)
     atexit.register(gc.freeze)  # else the interpreter looks through all that was made once more before it ends
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -12,7 +12,7 @@ from bot.cli.batch import answers
 from bot.cli.failure import Failure
 from bot.cli.hints import no_service
 from bot.cli.machine import print_json
-from bot.cli.opening import locate, opened, readable
+from bot.cli.opening import Known, locate, opened, readable
 from bot.cli.options import (
     batch_option,
     env_option,
@@ -26,7 +26,6 @@ from bot.cli.options import (
 from bot.cli.request import BadRequest, needed_text, text, texts
 from bot.compose import load_project
 from bot.hazards import load_rules
-from bot.repositories import BlobCache
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.resolution.contract import resolution_json
 
@@ -117,7 +116,7 @@ class _Opened:
 
     def __init__(self) -> None:
         self._states: dict[tuple[str, str | None], Any] = {}
-        self._cache = BlobCache()
+        self._known = Known()
 
     def __enter__(self) -> _Opened:
         return self
@@ -144,7 +143,7 @@ class _Opened:
     def _open(self, root: Path, rev: str | None) -> Repository:
         key = (str(root), rev)
         if key not in self._states:
-            context = opened(root, rev, self._cache)
+            context = opened(root, rev, self._known)
             self._states[key] = (context, context.__enter__())
         repository: Repository = self._states[key][1]
         return repository

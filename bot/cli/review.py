@@ -13,12 +13,12 @@ from bot.audit import Report, Unit, audit
 from bot.catalog import Configuration
 from bot.cli.failure import Failure
 from bot.cli.machine import print_json
-from bot.cli.opening import opened, readable
+from bot.cli.opening import Known, opened, readable
 from bot.cli.options import fail_on_option, format_option
 from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.printable import printable
-from bot.repositories import BlobCache, Change, RepositoryError, changed_paths, diff
+from bot.repositories import Change, RepositoryError, changed_paths, diff
 from bot.repositories.git import commit
 from bot.resolution import Repository
 from bot.review import OFFLINE, Links, Review, affected, configuration_edit, file_diffs, report, review, summary
@@ -57,16 +57,19 @@ def _links(repo: Path, head: str, url: str) -> Links:
         raise Failure(str(error)) from error
 
 
-def review_revisions(repo: Path, base: str, head: str, rules: Rules) -> Review:
-    """Reviews the change between two revisions of a repository on disk. Raises `Failure`."""
-    cache = BlobCache()
+def review_revisions(repo: Path, base: str, head: str, rules: Rules, known: Known | None = None) -> Review:
+    """Reviews the change between two revisions of a repository on disk. Raises `Failure`.
+
+    `known` is what earlier reviews of the same repository have found out.
+    """
+    known = known or Known()
     try:
         changes = changed_paths(repo, base, head)
         paths = [path for change in changes for path in (change.path, change.old_path) if path]
         shown = file_diffs(diff(repo, base, head, _reviewable(paths)))
     except RepositoryError as error:
         raise Failure(str(error)) from error
-    with opened(repo, base, cache) as before, opened(repo, head, cache) as proposed:
+    with opened(repo, base, known) as before, opened(repo, head, known) as proposed:
         readable(proposed)
         if before.catalog.configuration.unreadable:
             problem = before.catalog.configuration.problems[0]
@@ -82,6 +85,8 @@ def review_revisions(repo: Path, base: str, head: str, rules: Rules) -> Review:
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:
     """The repository under the base's configuration: a change must not choose what it is judged by."""
+    if repository.catalog.configuration is configuration:
+        return repository
     return replace(repository, catalog=replace(repository.catalog, configuration=configuration))
 
 

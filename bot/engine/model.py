@@ -69,6 +69,9 @@ class Properties(Mapping[str, Property]):
             found = self._found[name] = self._find(name)
         return found
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 

@@ -12,6 +12,7 @@ from bot.commands import Explain, explain
 from bot.compose import Documents
 from bot.github.model import ChangedFile
 from bot.hazards import Rules, load_rules
+from bot.memory import Memory
 from bot.resolution import Repository
 from bot.review import FileDiff, Links, Review, affected, configuration_edit, patch_diffs, review
 from bot.tree import Tree
@@ -57,9 +58,16 @@ def _rules() -> Rules:
     return load_rules()
 
 
+@cache
+def _memory() -> Memory:
+    """What this process has found of trees: both sides of a change share it, and the next change does."""
+    return Memory()
+
+
 def repository(tree: Tree) -> Repository:
     """A tree with its catalog read."""
-    return Repository(tree, read_catalog(tree), Documents(tree))
+    memory = _memory()
+    return Repository(tree, read_catalog(tree, memory), Documents(tree, memory=memory))
 
 
 def analyse(base: Tree, head: Tree, changes: Sequence[ChangedFile], rules: Rules) -> Analysis:
@@ -87,6 +95,8 @@ def analyse(base: Tree, head: Tree, changes: Sequence[ChangedFile], rules: Rules
 
 def judged_by(configuration: Configuration, repository: Repository) -> Repository:
     """The repository under another configuration: a change must not choose what it is judged by."""
+    if repository.catalog.configuration is configuration:
+        return repository
     return replace(repository, catalog=replace(repository.catalog, configuration=configuration))
 
 

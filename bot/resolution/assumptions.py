@@ -59,19 +59,27 @@ class UnseenFiles:
         return all(reason.kind in settled for reason in found.because)
 
 
-def shaken(engine: Engine, others: Iterable[Engine | None], texts: Iterable[str]) -> Engine:
+def shaken(engine: Engine, others: Callable[[], Iterable[Engine | None]], texts: Iterable[str]) -> Engine:
     """The engine with every property `assumed` that is another one when these assumptions do not hold.
 
-    `others` are the engines that are then possible, None for one that is not known at all. `texts` are the assumptions.
+    `others` gives the engines that are then possible, None for one that is not known at all; they are asked for when
+    somebody looks at a property. `texts` are the assumptions.
     """
     because = tuple(Reason("assumption", "", None, text) for text in dict.fromkeys(texts))
-    moved: dict[str, Property] = {}
-    for other in others:
-        for name, found in engine.properties.items():
-            if found.known and name not in moved and _differs(found, other.properties if other else {}, name):
-                kept = tuple(reason for reason in because if reason not in found.because)
-                moved[name] = Property(found.value, "assumed", (*found.because, *kept))
-    return replace(engine, properties={**engine.properties, **moved}) if moved else engine
+    possible: list[Engine | None] | None = None
+
+    def see(name: str, found: Property) -> Property:
+        nonlocal possible
+        if not found.known:
+            return found
+        if possible is None:
+            possible = [other for other in {id(other): other for other in others()}.values() if other is not engine]
+        if not any(_differs(found, other.properties if other else {}, name) for other in possible):
+            return found
+        kept = tuple(reason for reason in because if reason not in found.because)
+        return Property(found.value, "assumed", (*found.because, *kept))
+
+    return _seen_through(engine, see)
 
 
 def _differs(found: Property, others: Mapping[str, Property], name: str) -> bool:

@@ -36,6 +36,10 @@ class Repository:
     documents: Documents
     headers: dict[str, Header] = field(default_factory=dict)
 
+    def over(self, tree: Tree) -> Repository:
+        """The same repository, to be read through another tree."""
+        return Repository(tree, self.catalog, self.documents.over(tree))
+
     def header(self, path: str, text: str) -> Header:
         """What the leading comments of a compose declare."""
         if path not in self.headers:
@@ -165,8 +169,9 @@ class _Reader:
         texts = [note.reason for note in outcome.notes if NOT_SET_BY in note.reason]
         if not texts:
             return engine
-        others = [self._of(other, image, sm, files) for other in doubted.outcomes if agree(outcome, other)]
-        return shaken(engine, [*others, *(None for _ in doubted.unresolved)], texts)
+        possible = [other for other in doubted.outcomes if agree(outcome, other)]
+        unknown = (None,) if doubted.unresolved else ()
+        return shaken(engine, lambda: [*(self._of(other, image, sm, files) for other in possible), *unknown], texts)
 
     def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], files: UnseenFiles) -> Engine | None:
         kind, argv = server(outcome)

@@ -211,6 +211,9 @@ def _pieces(word: Word) -> tuple[str | Symbol, ...]:
 def _word(way: Way, value: Value) -> Word:
     if value.word is not None:
         return value.word
+    if value.text is not None:
+        value.word = Word(value.text, reasons(value.origin), value.lines)
+        return value.word
     value = way.resolve(value)
     names = tuple(dict.fromkeys(symbol.name for symbol in value.symbols()))
     return Word(value.template(), reasons(value.origin), value.lines, names, value.splits and bool(names))
