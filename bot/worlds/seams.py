@@ -162,9 +162,14 @@ def _dead(deployment: Deployment, default: Realisation, run: Run, offered: tuple
 
 
 def _sources_foreign_scripts(deployment: Deployment, realisation: Realisation) -> bool:
-    """Whether the script sources one that the repository does not have, and which may set anything."""
+    """Whether the script sources one that the repository does not have, and which may set anything.
+
+    A script that is not followed to its end may do so where nobody has looked.
+    """
     run = realisation.run
-    return run is not None and any(not deployment.knows(realisation, path) for path in run.sourced)
+    if run is None:
+        return False
+    return bool(run.unresolved) or any(not deployment.knows(realisation, path) for path in run.sourced)
 
 
 def _documented(deployment: Deployment) -> dict[Position, str]:
