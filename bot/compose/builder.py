@@ -108,7 +108,7 @@ class Builder:
         self._top_level(root, path, group, into)
         for name, layers in local.services.items():
             if ("services", name) in document.cleared:
-                into.services.pop(name, None)
+                self._take_out(name, into)
             into.services.setdefault(name, []).extend(layers)
             into.positions.setdefault(name, local.positions[name])
         for removed in (path for path in document.cleared if path[0] == "services" and len(path) <= 2):
@@ -126,8 +126,12 @@ class Builder:
         declared = kept.entries if isinstance(kept, Mapping) else {}
         for name in [path[1]] if len(path) == 2 else list(into.services):
             if name not in declared:
-                into.services.pop(name, None)
-                into.positions.pop(name, None)
+                self._take_out(name, into)
+
+    def _take_out(self, name: str, into: Structure) -> None:
+        layers = into.services.pop(name, None)
+        if layers is not None:
+            self.structure.removed.append((name, layers, into.positions.pop(name)))
 
     def _top_level(self, root: Mapping, path: str, group: _Group, into: Structure) -> None:
         for name in ("version", "name"):

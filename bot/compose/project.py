@@ -119,6 +119,7 @@ def _resolve(
     normalize(resolved, faults)
     if only is None:
         faults += _faults_beside(structure, scopes)
+        faults += _faults_of_removed(structure, scopes, documents, place)
         sections = resolve_sections(structure, scopes, documents, faults)
         check_consistency(resolved, selected, sections, structure, faults)
     services: dict[str, Service] = {}
@@ -185,6 +186,17 @@ def _faults_beside(structure: Structure, scopes: QuestionScopes) -> list[tuple[F
         except Fault as fault:
             found.append((fault, None))
     return found
+
+
+def _faults_of_removed(
+    structure: Structure, scopes: QuestionScopes, documents: Documents, place: str
+) -> list[tuple[Fault, str | None]]:
+    """Compose checks each document as it comes, so a service that a later one takes out must be sound all the same."""
+    return [
+        (fault, None)
+        for name, layers, position in structure.removed
+        for fault in Plan(documents, name, layers, place, position).check(scopes)
+    ]
 
 
 def _name_from_environment(variables: Mapping[str, str]) -> tuple[str, bool]:
