@@ -168,7 +168,7 @@ def _errors(engines: Sequence[Engine]) -> tuple[EngineError, ...]:
         return shared
     text = f"every release with facts refuses this launch, each for its own reason: {newest.releases[-1]} for this one"
     refusal = Reason("assumption", "", None, text)
-    return tuple(replace(error, because=(*error.because, refusal)) for error in newest.errors)
+    return tuple(replace(error, because=(*error.because, refusal), alike=False) for error in newest.errors)
 
 
 def _same(one: object, other: object) -> bool:
