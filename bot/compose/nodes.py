@@ -143,6 +143,11 @@ class Document:
     cleared: tuple[Path, ...] = field(default=())
 
 
+def entry(node: Node | None, key: str) -> Node | None:
+    """The value of a key, None when there is none or this is no mapping."""
+    return node.entries.get(key) if isinstance(node, Mapping) else None
+
+
 def find_line(root: Node, path: Path) -> int | None:
     """The line of the value at `path`, or of the nearest ancestor that is in this document. None for no part of it."""
     node: Node = root

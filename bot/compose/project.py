@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.compose.builder import Builder
@@ -18,7 +19,7 @@ from bot.compose.layers import Names, line_in
 from bot.compose.model import ComposeError, Project, Service
 from bot.compose.plan import Plan, Resolved
 from bot.compose.scalars import go_quoted
-from bot.compose.sections import resolve_sections
+from bot.compose.sections import reads_of_files, resolve_sections
 from bot.compose.services import build_service
 from bot.compose.structure import Structure
 
@@ -128,7 +129,9 @@ def _resolve(
         try:
             position = structure.positions[service]
             active = service in selected
-            services[service], further, wrong = build_service(documents, answer, position, scopes, place, active)
+            built, further, wrong = build_service(documents, answer, position, scopes, place, active)
+            inside = reads_of_files(structure, answer.config)
+            services[service] = replace(built, reads=(*built.reads, *inside)) if inside else built
             read.update(further)
             faults += [(fault, service) for fault in wrong]
             total += len(services[service].environment)

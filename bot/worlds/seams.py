@@ -119,7 +119,7 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
 
 
 def _of_the_engine(reads: Iterable[VariableRead]) -> tuple[VariableRead, ...]:
-    fields = ("image", "command", "entrypoint", "environment", "volumes", "env_file", "extends")
+    fields = ("image", "command", "entrypoint", "environment", "volumes", "env_file", "extends", "configs")
     return tuple(read for read in reads if read.field.split(".")[0] in fields)
 
 
