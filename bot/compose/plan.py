@@ -101,7 +101,7 @@ class Plan:
         return answer
 
     def check(self, scopes: Scopes) -> Iterator[Fault]:
-        """What Compose finds wrong with the fields when it has read them, without what it says of the whole in the end."""
+        """What Compose finds wrong with the fields as it reads them, without what it says of the whole in the end."""
         for name in self._fields:
             try:
                 self.layer.value(name, scopes)
@@ -163,7 +163,6 @@ class Plan:
             if found:
                 fault.path, fault.line = found
         return fault
-
 
     def _line_where_refused(self, fault: Fault, path: tuple[str, ...]) -> tuple[str, int] | None:
         """The place of a value in the file that the schema refuses: a later file may have it too."""

@@ -158,7 +158,7 @@ class _Reader:
     def _assumed(
         self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], files: UnseenFiles
     ) -> Engine | None:
-        """The engine of a way. What is another one when a file that is not seen sets more than is assumed is in doubt."""
+        """The engine of a way. What is another one when an unseen file sets more than is assumed is no certainty."""
         engine = self._of(outcome, image, sm, files)
         if engine is None or doubted is None or not outcome.rests_on:
             return engine

@@ -118,7 +118,7 @@ class Outcome:
     `environment` is the complete environment of that process; `exported` what the script added or changed.
     `assumed` maps a symbol to the value it was taken to have on this way ("1", or "not 1").
     `status` is the script's last status, engines taken to end with 0; None where it is not known. `ended` is why the
-    script ends before its end, and where, when it does. `rests_on` are assumptions, as in `notes`, about what files that
+    script ends before its end, and where, when it does. `rests_on` are assumptions about what files that
     nobody here has seen do to variables: without them the script may go another way, to be had by `Process.doubting`.
     """
 

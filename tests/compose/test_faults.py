@@ -167,7 +167,8 @@ def test_fault_beside_the_extended_service_stops_docker_compose_too() -> None:
 
 @pytest.mark.parametrize("later", ["services:\n  s: !reset null\n", "services:\n  s: !override {image: k}\n"])
 @pytest.mark.parametrize(
-    ("field", "kind"), [("portz: 1", "schema"), ("ports: {a: 1}", "schema"), ("image: ${NO:?set it}", "missing-variable")]
+    ("field", "kind"),
+    [("portz: 1", "schema"), ("ports: {a: 1}", "schema"), ("image: ${NO:?set it}", "missing-variable")],
 )
 def test_a_service_that_a_later_file_takes_out_is_checked_before(later: str, field: str, kind: str) -> None:
     files = {"a.yml": f"services:\n  t: {{image: i}}\n  s:\n    {field}\n", "b.yml": later}

@@ -304,10 +304,12 @@ def test_what_depends_on_a_variable_taken_to_be_unset_is_assumed() -> None:
     [
         pytest.param("", '[ "$$SPEC" = off ] && ARGS+=(--enforce-eager)', id="and"),
         pytest.param("", '[ "$$SPEC" = on ] || ARGS+=(--enforce-eager)', id="or"),
-        pytest.param("", 'if [[ $$SPEC == off ]]; then ARGS+=(--enforce-eager); fi', id="if"),
+        pytest.param("", "if [[ $$SPEC == off ]]; then ARGS+=(--enforce-eager); fi", id="if"),
         pytest.param("", 'case "$$SPEC" in off) ARGS+=(--enforce-eager);; esac', id="case"),
         pytest.param("", '[ "$$SPEC" = off ] && [ "$$KV" = x ] && ARGS+=(--enforce-eager)', id="two"),
-        pytest.param("", 'if [ $$SPEC = off ]; then if [ $$KV = x ]; then ARGS+=(--enforce-eager); fi; fi', id="nested"),
+        pytest.param(
+            "", "if [ $$SPEC = off ]; then if [ $$KV = x ]; then ARGS+=(--enforce-eager); fi; fi", id="nested"
+        ),
         pytest.param("X=1", '[ "$$X" = 1 ] || ARGS+=(--enforce-eager)', id="the script's own"),
     ],
 )
