@@ -63,7 +63,7 @@ class Documents:
             text = self.tree.read(path)
         except UnreadableFile as error:
             kind: Any = "too-large" if "large" in error.message else "not-yaml"
-            return Fault(kind, f"{self.shown(path)}: {error.message}", path=path)
+            return Fault(kind, f"{self.shown(path)}: {error.message}", path=path, line=1)
         if text is None:
             return None
         return SourceText(path, text)

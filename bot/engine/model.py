@@ -119,12 +119,16 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class EngineError:
-    """Whatever stops the server before a worker starts: the parser's error or the configuration's."""
+    """Whatever stops the server before a worker starts: the parser's error or the configuration's.
+
+    `alike` is False when other releases that were asked refuse the launch for another argument.
+    """
 
     kind: ErrorKind
     argument: str
     message: str
     because: tuple[Reason, ...] = ()
+    alike: bool = True
 
 
 @dataclass(frozen=True, slots=True)

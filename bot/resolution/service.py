@@ -10,11 +10,11 @@ from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, 
 from bot.compose import Documents, Project
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
 from bot.provenance import Position, Word
-from bot.resolution.assumptions import UnseenFiles, agree, honest, shaken
+from bot.resolution.assumptions import UnseenFiles, agree, contradicted, honest, shaken
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.resolution.search import explore
-from bot.shell import NOT_SET_BY, Outcome, Run, Unresolved, is_inference_server
+from bot.shell import Outcome, Run, Unresolved, is_inference_server
 from bot.tree import Tree
 from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
@@ -151,7 +151,7 @@ class _Reader:
         if unseen is not None:
             outcome = replace(outcome, exit=None)
         service = realisation.service
-        files = UnseenFiles.of(service, outcome)
+        files = UnseenFiles.of(service)
         engine = self._assumed(outcome, doubted, image, self.sm, files)
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
         on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), files))}
@@ -162,16 +162,16 @@ class _Reader:
     def _assumed(
         self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], files: UnseenFiles
     ) -> Engine | None:
-        """The engine of a way. What is another one when a sourced script sets more than is assumed is not certain."""
+        """The engine of a way. What is another one when an unseen file sets more than is assumed is no certainty."""
         engine = self._of(outcome, image, sm, files)
-        if engine is None or doubted is None:
+        if engine is None or doubted is None or not outcome.rests_on:
             return engine
-        texts = [note.reason for note in outcome.notes if NOT_SET_BY in note.reason]
-        if not texts:
-            return engine
-        possible = [other for other in doubted.outcomes if agree(outcome, other)]
-        unknown = (None,) if doubted.unresolved else ()
-        return shaken(engine, lambda: [*(self._of(other, image, sm, files) for other in possible), *unknown], texts)
+        ways = [(other, contradicted(outcome, other)) for other in doubted.outcomes if agree(outcome, other)]
+        ways.sort(key=lambda way: len(way[1]))
+        unknown = [(None, outcome.rests_on)] if doubted.unresolved else []
+        return shaken(
+            engine, lambda: [*((self._of(other, image, sm, files), texts) for other, texts in ways), *unknown]
+        )
 
     def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], files: UnseenFiles) -> Engine | None:
         kind, argv = server(outcome)
