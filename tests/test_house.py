@@ -43,6 +43,7 @@ BELOW: dict[str, set[str]] = {
         "commands",
         "github",
         "store",
+        "learn",
     },
 }
 """For each room those that it may import besides."""

@@ -13,13 +13,14 @@ import click
 from bot.audit.discovery import Unit, discover
 from bot.catalog.model import ImageDeclaration
 from bot.cli.failure import Failure
+from bot.cli.learning import Learning, offline_option
 from bot.cli.opening import opened, readable
 from bot.cli.options import format_option, rev_option
 from bot.cli.progress import progress
 from bot.cli.terminal import Terminal
 from bot.compose import load_project
-from bot.engine import Engine, Property, source_link
-from bot.engine.facts import UnknownReleaseError, load
+from bot.engine import Engine, Pin, Property, source_link
+from bot.engine.facts import is_known
 from bot.engine.flips import Flips, between
 from bot.provenance import Position, Reason
 from bot.resolution import Repository, resolve_service
@@ -41,10 +42,11 @@ class ServiceFlips:
 @click.argument("new")
 @click.option("--repo", "folder", default=".", type=click.Path(path_type=Path), help="The repository.")
 @rev_option
+@offline_option
 @format_option("text", "json")
-def flips_command(old: str, new: str, folder: Path, rev: str | None, output: str) -> None:
+def flips_command(old: str, new: str, folder: Path, rev: str | None, offline: bool, output: str) -> None:
     """Resolve every vLLM service as if its image were release OLD, then NEW, and list what changes by that alone."""
-    old, new = _release(old), _release(new)
+    old, new = _releases(old, new, offline)
     with opened(folder, rev) as repository, progress("composes") as advance:
         readable(repository)
         found = []
@@ -58,13 +60,14 @@ def flips_command(old: str, new: str, folder: Path, rev: str | None, output: str
         _print(Terminal(), found, old, new)
 
 
-def _release(name: str) -> str:
-    version = name.removeprefix("v")
-    try:
-        load(version)
-    except UnknownReleaseError:
-        raise Failure(f"release {version} has no facts; learn it with: learn {version}") from None
-    return version
+def _releases(old: str, new: str, offline: bool) -> tuple[str, str]:
+    """The releases in normal form, both with facts."""
+    versions = old.removeprefix("v"), new.removeprefix("v")
+    Learning(offline).provide(Pin(f"v{version}", version) for version in versions)
+    for version in versions:
+        if not is_known(version):
+            raise Failure(f"release {version} has no facts; learn it with: learn {version}")
+    return versions
 
 
 def _unit(repository: Repository, unit: Unit, old: str, new: str) -> Iterator[ServiceFlips]:

@@ -13,11 +13,11 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 from bot.engine import cache
+from bot.engine.cache import SCHEMA
 from bot.rules import RULES
 
 RELEASES: Path = RULES / "vllm" / "releases"
 SOURCE_URL = "https://github.com/vllm-project/vllm/blob/v{version}/{path}#L{line}"
-SCHEMA = 1
 ARGUMENTS = "vllm/engine/arg_utils.py"
 """The file of a flag's place that is given as a line only."""
 

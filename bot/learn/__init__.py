@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+from bot.engine.cache import SCHEMA
 from bot.learn.anchors import fingerprint, locate
 from bot.learn.configs import config_table, enum_table
 from bot.learn.conflicts import conflict_rules
@@ -20,9 +21,6 @@ from bot.learn.source import SourceError, SourceTree
 from bot.learn.values import Computed, Reader
 
 __all__ = ["SCHEMA", "SourceError", "SourceTree", "learn"]
-
-SCHEMA = 1
-"""Of the release files. Raised when a reader of the old form would misunderstand the new one."""
 
 LEVELS = "vllm/config/vllm.py"
 
