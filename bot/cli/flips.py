@@ -149,9 +149,8 @@ def _print(out: Terminal, found: list[ServiceFlips], old: str, new: str) -> None
             out.line(f"  {new} refuses {error.argument}: {error.message}")
         for lost in item.flips.lost:
             out.line(f"  {lost.argument}: {lost.message}")
-    out.line(
-        f"{len(found)} services change between {old} and {new}" if found else f"nothing changes from {old} to {new}"
-    )
+    count = f"{len(found)} service{' changes' if len(found) == 1 else 's change'}"
+    out.line(f"{count} between {old} and {new}" if found else f"nothing changes from {old} to {new}")
 
 
 def _place(release: str, reason: Reason) -> str:

@@ -27,7 +27,7 @@ VARIABLE = "SEAMGUARD_CACHE"
 OFFLINE_VARIABLE = "SEAMGUARD_OFFLINE"
 """The environment variable that forbids to fetch what is missing."""
 
-SCHEMA = 1
+SCHEMA = 2
 """Of the release files. Raised when a reader of the old form would misunderstand the new one."""
 
 MAX_FILES = 64

@@ -25,7 +25,8 @@ def changed(release: str, *definitions: str, version: str = "0.99.0") -> Facts:
     raw = copy.deepcopy(dict(facts_of.load(release).raw))
     raw["release"] = version
     for definition in definitions:
-        raw["anchors"][definition] = ["0" * 16, 1]
+        path, _, name = definition.partition(":")
+        raw["anchors"][path][name] = "0" * 16
     return Facts(version, raw)
 
 

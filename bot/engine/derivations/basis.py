@@ -116,13 +116,12 @@ class Basis:
         return nearest, differing[nearest]
 
     def _differing(self, subject: str, release: str) -> tuple[str, ...]:
+        return tuple(name for name in self.readings.definitions[subject] if not self._is_as_in(release, name))
+
+    def _is_as_in(self, release: str, definition: str) -> bool:
         anchors = self.facts.anchors
-        return tuple(
-            name
-            for name in self.readings.definitions[subject]
-            if name not in anchors
-            or not self.readings.agree(release, name, anchors[name][0] if anchors[name] else None)
-        )
+        entry = anchors.get(definition)
+        return definition in anchors and self.readings.agree(release, definition, entry[0] if entry else None)
 
 
 def _literal(facts: Facts, dest: str) -> Property:
