@@ -51,7 +51,8 @@ class ResolvedService:
     """A service and its worlds: every fork of the default world first, then others by number of deviations.
 
     `sm` are the compute capabilities (12.0 is 120) that the file says it is meant for; empty when it does not. `cuts`
-    say what was not looked at because there is too much of it.
+    say what was not looked at because there is too much of it. `launched` is the pin of the engine profile that the
+    repository names for the compose, where a variable sets the image: what its launcher runs.
     """
 
     path: str
@@ -63,6 +64,7 @@ class ResolvedService:
     survey: Survey
     worlds: tuple[EngineWorld, ...]
     cuts: tuple[Unresolved, ...] = ()
+    launched: Pin | None = None
 
     @property
     def kind(self) -> str | None:
