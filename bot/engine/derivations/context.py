@@ -158,9 +158,12 @@ class Context:
             return missing(f"what is known of vLLM's defaults holds for CUDA, and the image is for {self.platform}")
         return unknown(Reason("engine-default", "", None, self.basis.changed(subject)))
 
-    def because(self, definition: str, text: str) -> Reason:
-        """A reason that names the place in the release's source where the engine decides."""
-        path, line = self.basis.place(definition)
+    def because(self, definition: str, text: str, *elsewhere: str) -> Reason:
+        """A reason that names the place in the release's source where the engine decides; `elsewhere` is where releases
+        do so that lack the definition.
+        """
+        places = [self.basis.place(name) for name in (definition, *elsewhere)]
+        path, line = next((place for place in places if place[1]), places[0])
         return Reason("engine-default", path, line, f"vLLM {self.release}: {text}")
 
     def untested(self, subject: str, held: Property) -> Property:
