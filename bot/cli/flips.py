@@ -20,7 +20,8 @@ from bot.cli.progress import progress
 from bot.cli.terminal import Terminal
 from bot.compose import load_project
 from bot.engine import Engine, Pin, Property, source_link
-from bot.engine.facts import is_known
+from bot.engine.derivations.basis import unverified
+from bot.engine.facts import is_known, load
 from bot.engine.flips import Flips, between
 from bot.provenance import Position, Reason
 from bot.resolution import Repository, resolve_service
@@ -58,6 +59,8 @@ def flips_command(old: str, new: str, folder: Path, rev: str | None, offline: bo
         click.echo(json.dumps(flips_json(old, new, found), indent=2))
     else:
         _print(Terminal(), found, old, new)
+        for release in (old, new):
+            _print_unverified(release)
 
 
 def _releases(old: str, new: str, offline: bool) -> tuple[str, str]:
@@ -102,8 +105,15 @@ def _engines(repository: Repository, unit: Unit, service: str) -> list[Engine]:
 
 
 def flips_json(old: str, new: str, found: list[ServiceFlips]) -> dict[str, Any]:
-    """The `flips` contract, schema 1."""
-    return {"schema": SCHEMA, "old": old, "new": new, "services": [_service_json(item) for item in found]}
+    """The `flips` contract, schema 1. `unverified` are the properties of which a release's default is not known."""
+    unread = {release: list(unverified(load(release))) for release in (old, new)}
+    return {
+        "schema": SCHEMA,
+        "old": old,
+        "new": new,
+        "services": [_service_json(item) for item in found],
+        "unverified": {release: names for release, names in unread.items() if names},
+    }
 
 
 def _service_json(item: ServiceFlips) -> dict[str, Any]:
@@ -151,6 +161,13 @@ def _print(out: Terminal, found: list[ServiceFlips], old: str, new: str) -> None
             out.line(f"  {lost.argument}: {lost.message}")
     count = f"{len(found)} service{' changes' if len(found) == 1 else 's change'}"
     out.line(f"{count} between {old} and {new}" if found else f"nothing changes from {old} to {new}")
+
+
+def _print_unverified(release: str) -> None:
+    """What could not be compared: a default that is not known does not count as one that stays."""
+    names = [name for name in unverified(load(release)) if name != "conflicts"]
+    if names:
+        click.echo(f"not compared, for nobody has read how {release} decides it: {', '.join(names)}")
 
 
 def _place(release: str, reason: Reason) -> str:
