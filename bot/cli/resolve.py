@@ -120,10 +120,10 @@ def _resolve(
 
 
 class _Opened:
-    """The repositories that a batch asks for, each opened once."""
+    """The repositories that a batch asks for, each opened once. Without `learning` nothing is fetched."""
 
-    def __init__(self, learning: Learning) -> None:
-        self._learning = learning
+    def __init__(self, learning: Learning | None = None) -> None:
+        self._learning = learning or Learning(offline=True)
         self._states: dict[tuple[str, str | None], Any] = {}
         self._known = Known()
 

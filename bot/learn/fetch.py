@@ -97,21 +97,21 @@ def fetched(version: str, index: str | None = None, known: Listing | None = None
 
 
 @contextmanager
-def tagged(version: str, api: str = GITHUB_API) -> Iterator[Path]:
+def tagged(version: str, api: str = GITHUB_API, patience: float = TIMEOUT) -> Iterator[Path]:
     """The source at the release's tag as a temporary archive; a tag has no hash to check. Raises `SourceError`."""
     name = f"{REPOSITORY} at v{normal(version)}"
     address = f"{api.rstrip('/')}/repos/{REPOSITORY}/tarball/refs/tags/v{normal(version)}"
     with tempfile.NamedTemporaryFile(prefix="seamguard-", suffix=".tar.gz") as file:
-        _download(name, address, file)
+        _download(name, address, file, patience)
         file.flush()
         yield Path(file.name)
 
 
-def listing(index: str | None = None) -> Listing:
-    """What an index has, by default the one that pip would ask. Raises `SourceError`."""
+def listing(index: str | None = None, patience: float = TIMEOUT) -> Listing:
+    """What an index has, by default the one that pip would ask; `patience` is in seconds. Raises `SourceError`."""
     address = f"{(index or os.environ.get(INDEX_VARIABLE) or _public_index()).rstrip('/')}/{PACKAGE}/"
     try:
-        with _opened(address, JSON_FORM) as answer:
+        with _opened(address, JSON_FORM, patience) as answer:
             text = answer.read(MAX_LISTING_BYTES + 1)
         files = json.loads(text)["files"] if len(text) <= MAX_LISTING_BYTES else None
     except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -139,11 +139,11 @@ def _checked(file: Mapping[str, Any], listed: str) -> tuple[str, str, str]:
     return name, urljoin(listed, address), expected.lower()
 
 
-def _download(name: str, address: str, file: IO[bytes]) -> str:
+def _download(name: str, address: str, file: IO[bytes], patience: float = TIMEOUT) -> str:
     """Write a file chunk by chunk, and return its SHA-256."""
     digest, size, end = hashlib.sha256(), 0, time.monotonic() + MAX_SECONDS
     try:
-        with _opened(address) as answer:
+        with _opened(address, patience=patience) as answer:
             while chunk := answer.read(CHUNK):
                 size += len(chunk)
                 if size > MAX_ARCHIVE_BYTES:
@@ -163,9 +163,9 @@ def _failed(name: str, error: Exception) -> NoReturn:
     raise kind(f"{name}: the download failed ({error})") from error
 
 
-def _opened(address: str, form: str = "*/*") -> Any:
+def _opened(address: str, form: str = "*/*", patience: float = TIMEOUT) -> Any:
     """An answer over HTTP; no other scheme, so that an index cannot name a file of this machine."""
     if urlsplit(address).scheme not in ("https", "http"):
         raise SourceError(f"{address[:100]}: not an address of the web")
     request = urllib.request.Request(address, headers={"Accept": form, "User-Agent": "seamguard"})  # noqa: S310
-    return urllib.request.urlopen(request, timeout=TIMEOUT)  # noqa: S310
+    return urllib.request.urlopen(request, timeout=patience)  # noqa: S310

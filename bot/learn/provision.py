@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from bot.engine import Pin, cache
@@ -33,6 +34,9 @@ ABSENT_SECONDS = 3600
 FAILED_SECONDS = 600
 """The same after a failure, as without a network."""
 
+PATIENCE = 5.0
+"""Seconds that a server may be silent, while someone waits for an answer that does not need it."""
+
 UNREADABLE_SECONDS = 7 * 24 * 3600
 """The same for a release whose source has a form that this program cannot read."""
 
@@ -41,6 +45,10 @@ Say = Callable[[str], None]
 
 Source = Callable[[str], AbstractContextManager[Path]]
 """Gives a release's source as a file, for as long as it is needed. Raises `SourceError`."""
+
+
+_LISTING = partial(listing, patience=PATIENCE)
+_TAG = partial(tagged, patience=PATIENCE)
 
 
 @dataclass(eq=False)
@@ -52,8 +60,8 @@ class Provision:
 
     say: Say
     offline: bool = field(default_factory=lambda: bool(os.environ.get(cache.OFFLINE_VARIABLE)))
-    ask: Callable[[], Listing] = listing
-    tag: Source = tagged
+    ask: Callable[[], Listing] = _LISTING
+    tag: Source = _TAG
     _settled: set[str] = field(default_factory=set)
     _learnt: int = 0
     _asked: int = 0

@@ -22,7 +22,7 @@ LIMITED = (
     "could not locate think",
     "larger than the number of available GPUs", "my.Proposer", "kv heads", "KV heads", "rope_",
     "num_attention_heads", "not supported for now", "max_num_batched_tokens (2048)", "No module named",
-    "failed to be inspected",
+    "failed to be inspected", "tokenize reasoning", "backend tokenizer",
 )  # fmt: skip
 """Words of errors that another machine, image or checkpoint would not have."""
 

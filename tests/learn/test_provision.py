@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -39,16 +39,21 @@ def pins(*releases: str) -> list[Pin]:
     return [Pin(f"vllm/vllm-openai:v{release}", release) for release in releases]
 
 
-@contextmanager
-def no_tag(release: str) -> Iterator[Path]:
-    raise NoSuchReleaseError(f"{release}: 404")
-    yield Path()
+class Fails(AbstractContextManager[Path]):
+    """A source that cannot be opened."""
+
+    def __init__(self, error: SourceError) -> None:
+        self.error = error
+
+    def __enter__(self) -> Path:
+        raise self.error
+
+    def __exit__(self, *_: object) -> None:
+        return None
 
 
-@contextmanager
-def broken(release: str) -> Iterator[Path]:
-    raise SourceError(f"{release}: no route")
-    yield Path()
+def no_tag(release: str) -> Fails:
+    return Fails(NoSuchReleaseError(f"{release}: 404"))
 
 
 class Said(list[str]):
@@ -77,7 +82,7 @@ def test_a_release_is_learnt_once(index: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "release",
-    ["1.2.3rc1", "1.2.3.dev4", "1.2.3+cu129", "1.2", "../1.2.3", "1.2.3.4.5", "9" * 30 + ".0.0", "", "x"],
+    ["1.2.3rc1", "1.2.3.dev4", "1.2.3+cu129", "1.2", "../1.2.3", "1.2.3.4.5", "0.10.2", "9" * 30 + ".0.0", "", "x"],
 )
 def test_only_releases_are_looked_up(index: str, release: str) -> None:
     assert missing([Pin("x", release)]) == ()
@@ -121,11 +126,9 @@ def test_the_tag_where_the_index_has_no_sdist(index: str, tmp_path: Path) -> Non
 def test_a_network_that_fails_is_asked_once_in_a_while(index: str) -> None:
     tags: list[str] = []
 
-    @contextmanager
-    def tag(release: str) -> Iterator[Path]:
+    def tag(release: str) -> Fails:
         tags.append(release)
-        raise SourceError("no route")
-        yield Path()
+        return Fails(SourceError("no route"))
 
     for _ in range(2):
         said = Said()
