@@ -35,6 +35,7 @@ BELOW: dict[str, set[str]] = {
     "jobs": {
         "markdown",
         "compose",
+        "engine",
         "catalog",
         "hazards",
         "resolution",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,11 @@ import click
 from bot.audit import Report, Unit, audit
 from bot.cli.failure import Failure
 from bot.cli.hints import near
-from bot.cli.learning import Learning, informed, offline_option, pins_of
+from bot.cli.learning import Learning, informed, offline_option
 from bot.cli.machine import print_json
 from bot.cli.opening import opened, readable
 from bot.cli.options import fail_on_option, format_option, rev_option
 from bot.cli.progress import announced, progress
-from bot.engine import Pin
 from bot.hazards import Finding, Rules, at_least, finding_json, load_rules
 from bot.printable import printable
 from bot.repositories import work_tree
@@ -75,12 +73,7 @@ def _audited(folder: Path, rev: str | None, rules: Rules, offline: bool) -> Repo
 
                 return audit(repository, rules, progress=next_one)
 
-        return informed(work, pins_of_report, Learning(offline))
-
-
-def pins_of_report(report: Report) -> Iterator[Pin]:
-    """The pins of all vLLM engines of an audit."""
-    return (pin for unit in report.units for pin in pins_of(unit.services))
+        return informed(work, lambda report: report.pins, Learning(offline))
 
 
 def _reading(folder: Path, rev: str | None) -> str:

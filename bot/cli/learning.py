@@ -57,5 +57,5 @@ def informed(work: Callable[[], T], pins: Callable[[T], Iterable[Pin]], learning
 
 
 def pins_of(services: Iterable[ResolvedService]) -> Iterator[Pin]:
-    """The pins of all vLLM engines, in all worlds."""
-    return (world.pin for service in services for world in service.worlds if world.engine is not None)
+    """The pins of several services."""
+    return (pin for service in services for pin in service.pins)

@@ -12,7 +12,6 @@ import click
 
 from bot.audit import Report, Unit, audit
 from bot.catalog import Configuration
-from bot.cli.audit import pins_of_report
 from bot.cli.failure import Failure
 from bot.cli.learning import Learning, informed, offline_option
 from bot.cli.machine import print_json
@@ -90,7 +89,7 @@ def review_revisions(
         def work() -> tuple[Report, Report]:
             return _audit(sides[0], rules, touched.base, "before"), _audit(sides[1], rules, touched.head, "after")
 
-        old, new = informed(work, lambda both: chain(*map(pins_of_report, both)), Learning(offline))
+        old, new = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
     return review(old, new, shown, _renamed(changes), edit)
 
 

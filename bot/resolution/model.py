@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bot.catalog import Header, WiredPatch
@@ -70,6 +70,13 @@ class ResolvedService:
     def kind(self) -> str | None:
         """The inference server that the service runs, in the first world that reaches one."""
         return next((world.kind for world in self.worlds if world.kind), None)
+
+    @property
+    def pins(self) -> Iterator[Pin]:
+        """The pins of its vLLM engines, in all worlds, and that of its engine profile."""
+        yield from (world.pin for world in self.worlds if world.engine is not None)
+        if self.launched is not None:
+            yield self.launched
 
     @property
     def defaults(self) -> tuple[EngineWorld, ...]:
