@@ -36,6 +36,8 @@ ROWS: list[tuple[str, str, dict[str, str], tuple[str, ...]]] = [
     ("--data-parallel-hybrid-lb", "moe", {}, RELEASES),
     ("--mamba-block-size 64", "hybrid", {}, ("0.25.1", "0.27.1")),
     ("--mamba-block-size 64", "dense", {}, ()),
+    (f"--kv-sharing-fast-prefill {MTP}", "hybrid", {}, RELEASES),
+    (f"--kv-sharing-fast-prefill {NGRAM}", "dense", {}, ()),
     ("""-cc '{"custom_ops":["all","none"]}'""", "dense", {}, RELEASES),
     ("--max-model-len 0", "dense", {}, RELEASES),
     (spec('{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_min":0}'), "dense", {}, RELEASES),
