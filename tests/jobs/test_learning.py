@@ -23,9 +23,9 @@ COMPOSE = "services:\n  a:\n    image: vllm/vllm-openai:v{}\n    command: [Qwen/
 
 
 def lacking(base: str, head: str) -> list[str | None]:
-    sides = [MemoryTree({"compose.yml": COMPOSE.format(release)}) for release in (base, head)]
+    before, after = (MemoryTree({"compose.yml": COMPOSE.format(release)}) for release in (base, head))
     change = ChangedFile("compose.yml", "modified", "")
-    return [pin.release for pin in analyse(*sides, [change], load_rules()).lacking]
+    return [pin.release for pin in analyse(before, after, [change], load_rules()).lacking]
 
 
 @pytest.mark.parametrize(
