@@ -7,8 +7,8 @@ their source is read as text, never run. Whoever asks the engine stage calls thi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -113,8 +113,11 @@ class Provision:
             with self._source(name, known) as path:
                 self._learnt += 1
                 text = _facts(name, path)
-        except NoSuchReleaseError:
-            self._refuse(name, "no such release is published", ABSENT_SECONDS)
+        except NoSuchReleaseError as error:
+            # Without the index's list, a tag that is not there proves nothing.
+            absent = known is not None
+            why = "no such release is published" if absent else str(error)
+            self._refuse(name, why, ABSENT_SECONDS if absent else FAILED_SECONDS)
         except _UnreadableError as error:
             self._refuse(name, f"its source is of a form that is not known ({error})", UNREADABLE_SECONDS)
         except SourceError as error:
@@ -125,22 +128,11 @@ class Provision:
             return is_known(name)
         return False
 
-    @contextmanager
-    def _source(self, name: str, known: Listing | None) -> Iterator[Path]:
-        """The sdist where the index has one, else the tag. Without a list, a tag that is not there proves nothing."""
+    def _source(self, name: str, known: Listing | None) -> AbstractContextManager[Path]:
+        """The sdist where the index has one, else the tag."""
         if known is not None and known.sdist(name) is not None:
-            with fetched(name, known=known) as path:
-                yield path
-            return
-        try:
-            opened = self.tag(name)
-            path = opened.__enter__()
-        except NoSuchReleaseError as error:
-            raise error if known is not None else SourceError(str(error)) from error
-        try:
-            yield path
-        finally:
-            opened.__exit__(None, None, None)
+            return fetched(name, known=known)
+        return self.tag(name)
 
     def _refuse(self, name: str, why: str, seconds: float) -> None:
         with suppress(OSError):  # a folder that cannot be written: it is asked again in the next run
@@ -158,8 +150,10 @@ class _UnreadableError(SourceError):
 def _facts(name: str, path: Path) -> str:
     try:
         return dump(learn(open_source(path), name, readings().fingerprints))
-    except (SourceError, RecursionError) as error:
+    except SourceError as error:
         raise _UnreadableError(str(error)) from error
+    except Exception as error:  # a form that nobody foresaw must not take the answer with it
+        raise _UnreadableError(f"{type(error).__name__}: {error}") from error
 
 
 def keep(name: str, text: str) -> None:

@@ -111,6 +111,14 @@ def test_a_source_of_another_form_is_not_fetched_again(index: str, tmp_path: Pat
     assert len(Index.asked) == 2
 
 
+def test_a_fault_of_ours_takes_no_answer_with_it(index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(_1_2_3=sdist(tmp_path))
+    monkeypatch.setattr(provision, "learn", lambda *_: {}["none"])
+    said = Said()
+    assert provider(index, said).provide(pins("1.2.3")) == ()
+    assert "KeyError: 'none'" in said.about("1.2.3")
+
+
 def test_the_tag_where_the_index_has_no_sdist(index: str, tmp_path: Path) -> None:
     publish(_1_2_3=b"x")
     archive = tmp_path / "sdist.tar.gz"
