@@ -113,7 +113,7 @@ def test_a_source_of_another_form_is_not_fetched_again(index: str, tmp_path: Pat
 
 def test_a_fault_of_ours_takes_no_answer_with_it(index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(_1_2_3=sdist(tmp_path))
-    monkeypatch.setattr(provision, "learn", lambda *_: {}["none"])
+    monkeypatch.setattr(provision, "learn", lambda *_: dict[str, str]()["none"])
     said = Said()
     assert provider(index, said).provide(pins("1.2.3")) == ()
     assert "KeyError: 'none'" in said.about("1.2.3")
