@@ -35,6 +35,7 @@ BELOW: dict[str, set[str]] = {
     "jobs": {
         "markdown",
         "compose",
+        "engine",
         "catalog",
         "hazards",
         "resolution",
@@ -43,6 +44,7 @@ BELOW: dict[str, set[str]] = {
         "commands",
         "github",
         "store",
+        "learn",
     },
 }
 """For each room those that it may import besides."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from bot.audit.cards import evaluate_on_cards
@@ -66,6 +66,11 @@ class Report:
     units: tuple[UnitReport, ...]
     skipped: tuple[Skipped, ...]
     problems: tuple[Problem, ...]
+
+    @property
+    def pins(self) -> Iterator[Pin]:
+        """The pins of all vLLM engines."""
+        return (pin for unit in self.units for service in unit.services for pin in service.pins)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -21,7 +21,7 @@ from bot.catalog.models import model_for
 from bot.catalog.overlays import WiredPatch, overlays_for
 from bot.catalog.patches import load_bearing_for
 from bot.catalog.reading import read_catalog
-from bot.catalog.registry import slugs_of
+from bot.catalog.registry import engine_of, slugs_of
 
 __all__ = [
     "Attribution",
@@ -37,6 +37,7 @@ __all__ = [
     "Problem",
     "SeamDeclaration",
     "WiredPatch",
+    "engine_of",
     "fits",
     "hardware_for",
     "idle_globs",

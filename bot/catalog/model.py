@@ -156,8 +156,8 @@ class Configuration:
 class Catalog:
     """Everything above, for one state of a repository; compared by identity, or by `without_positions`.
 
-    `slugs` maps each slug of the repository's registry to the composes that it names. `problems` holds those of the
-    configuration too.
+    `slugs` maps each slug of the repository's registry to the composes that it names, `slug_engines` to the id of its
+    engine profile. `problems` holds those of the configuration too.
     """
 
     configuration: Configuration
@@ -167,6 +167,7 @@ class Catalog:
     patches: tuple[Patch, ...]
     slugs: Mapping[str, tuple[str, ...]]
     problems: tuple[Problem, ...] = ()
+    slug_engines: Mapping[str, str] = field(default_factory=dict)
 
     def without_positions(self) -> object:
         """What the catalog says, wherever it says it: equal before and after a change that only moves lines."""

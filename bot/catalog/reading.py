@@ -16,7 +16,7 @@ from bot.catalog.patches import MARKS as PATCH_MARKS
 from bot.catalog.patches import read_patches
 from bot.catalog.profiles import read_profile
 from bot.catalog.registry import MARKS as REGISTRY_MARKS
-from bot.catalog.registry import is_registry, read_registry
+from bot.catalog.registry import is_registry, read_engines, read_registry
 from bot.memory import Itself, Memory
 from bot.provenance import Position
 from bot.tree import Tree, UnreadableFile
@@ -69,6 +69,7 @@ class _Part:
     profile: ModelProfile | EngineProfile | HardwareProfile | None = None
     patches: tuple[Patch, ...] = ()
     slugs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    slug_engines: Mapping[str, str] = field(default_factory=dict)
     problem: Problem | None = None
 
 
@@ -96,7 +97,7 @@ def _part(path: str, tree: Tree) -> _Part:
         return _Part(patches=tuple(read_patches(root)))
     if _has_key(text, "id"):
         return _Part(profile=read_profile(root))
-    return _Part(slugs=read_registry(root))
+    return _Part(slugs=read_registry(root), slug_engines=read_engines(root))
 
 
 def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]) -> Catalog:
@@ -105,6 +106,7 @@ def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]
     hardware: dict[str, HardwareProfile] = {}
     patches: list[Patch] = []
     slugs: dict[str, tuple[str, ...]] = {}
+    slug_engines: dict[str, str] = {}
     problems = list(configuration.problems)
     for part in parts:
         if isinstance(part, Problem):
@@ -121,8 +123,10 @@ def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]
         patches += part.patches
         for slug, paths in part.slugs.items():
             slugs[slug] = tuple(dict.fromkeys((*slugs.get(slug, ()), *paths)))
+        slug_engines.update(part.slug_engines)
     problems += unknown_cards(configuration, hardware)
-    return Catalog(configuration, tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems))
+    read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines
+    return Catalog(configuration, *read)
 
 
 def _kept(known: dict[str, T], profile: T) -> Iterator[Problem]:

@@ -10,6 +10,8 @@ from bot.audit import Report, Unit, audit
 from bot.catalog import Configuration, read_catalog
 from bot.commands import Explain, explain
 from bot.compose import Documents
+from bot.engine import Pin
+from bot.engine.missing import missing
 from bot.github.model import ChangedFile
 from bot.hazards import Rules, load_rules
 from bot.memory import Memory
@@ -23,10 +25,14 @@ _COMMENTABLE = (".yml", ".yaml", ".sh", ".env", ".env.example")
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A review, and the lines of the change that its comments can sit on."""
+    """A review, and the lines of the change that its comments can sit on.
+
+    `lacking` are pins of releases that nobody has facts of: a better review is to be had when they are learnt.
+    """
 
     review: Review
     diffs: dict[str, FileDiff]
+    lacking: tuple[Pin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,9 @@ def analyse(base: Tree, head: Tree, changes: Sequence[ChangedFile], rules: Rules
     }
     old = _audit(before, rules, touched.base)
     new = _audit(after, rules, touched.head)
-    return Analysis(review(old, new, diffs, renamed, edit), diffs)
+    unknown = set(missing((*old.pins, *new.pins)))
+    lacking = {pin.release: pin for pin in (*old.pins, *new.pins) if pin.release in unknown} if unknown else {}
+    return Analysis(review(old, new, diffs, renamed, edit), diffs, tuple(lacking.values()))
 
 
 def judged_by(configuration: Configuration, repository: Repository) -> Repository:

@@ -6,10 +6,10 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, read_header, slugs_of
+from bot.catalog import Catalog, Header, engine_of, hardware_for, model_for, overlays_for, read_header, slugs_of
 from bot.compose import Documents, Project
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
-from bot.provenance import Position, Word
+from bot.provenance import Position, Reason, Word
 from bot.resolution.assumptions import UnseenFiles, agree, contradicted, honest, shaken
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
@@ -95,16 +95,32 @@ def resolve_service(
         seen = seen.without(found.untried)
         pairs = found.untried_pairs
     position = default.service.position if default.service else Position(path, 1)
+    slugs = slugs_of(repository.catalog, path, header)
     return ResolvedService(
         path,
         service,
         position,
-        slugs_of(repository.catalog, path, header),
+        slugs,
         header,
         reader.sm,
         seen,
         worlds,
         tuple(_cuts(seen, pairs, position)),
+        _launched(repository.catalog, header, slugs, default),
+    )
+
+
+def _launched(catalog: Catalog, header: Header, slugs: tuple[str, ...], default: Realisation) -> Pin | None:
+    """The pin of the engine profile, where the image is read from a variable that a launcher can set to it."""
+    service, profile = default.service, engine_of(catalog, header, slugs)
+    if service is None or profile is None or profile.image is None:
+        return None
+    if all(read.field != "image" for read in service.reads):
+        return None
+    found = pin(profile.image, catalog.configuration.images)
+    text = f"the engine profile {profile.id} pins {profile.image}"
+    return replace(
+        found, because=(Reason("catalog", profile.position.path, profile.position.line, text), *found.because)
     )
 
 

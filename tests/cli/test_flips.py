@@ -54,8 +54,15 @@ def test_for_people(folder: Path) -> None:
     assert "quiet/docker-compose.yml: quiet" in text
     assert "prefix_caching: off → on" in text
     assert "blob/v0.27.1/vllm/engine/arg_utils.py#L" in text
-    assert text.rstrip().endswith("1 services change between 0.27.1 and 0.28.0")
+    assert text.rstrip().endswith("1 service changes between 0.27.1 and 0.28.0")
 
 
 def test_nothing_changes(folder: Path) -> None:
     assert flips(folder, "0.25.1", "0.27.1").strip() == "nothing changes from 0.25.1 to 0.27.1"
+
+
+def test_what_could_not_be_compared_is_said(folder: Path) -> None:
+    text = flips(folder, "0.11.0", "0.11.1")
+    assert "not compared, for nobody has read how 0.11.0 decides it: cudagraph_mode_effective" in text
+    found = json.loads(flips(folder, "0.11.0", "0.11.1", "--format", "json"))
+    assert found["unverified"] == {"0.11.0": ["cudagraph_mode_effective"]}
