@@ -86,7 +86,7 @@ class Pin:
     `release` is None for a pin without a known release; `why` then says so ("a floating tag", "a digest").
     `stock` is True for an unmodified upstream image, False for one that is known to be changed, None when unknown.
     `contains` are upstream references (`vllm-project/vllm#46324`) that a declaration says the image has,
-    `adds` are other declared additions ("nvfp4-kv-route").
+    `adds` are other declared additions ("nvfp4-kv-route"). `floating`: upstream moves the tag from build to build.
     """
 
     image: str
@@ -96,6 +96,7 @@ class Pin:
     contains: tuple[str, ...] = ()
     adds: tuple[str, ...] = ()
     because: tuple[Reason, ...] = ()
+    floating: bool = False
 
 
 @dataclass(frozen=True, slots=True)
