@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -13,7 +13,8 @@ from bot.catalog.document import NotYaml, parse
 from bot.catalog.hardware import unknown_cards
 from bot.catalog.model import Catalog, Configuration, EngineProfile, HardwareProfile, ModelProfile, Patch, Problem
 from bot.catalog.patches import MARKS as PATCH_MARKS
-from bot.catalog.patches import read_patches
+from bot.catalog.patches import read_patches, verified_by_header
+from bot.catalog.patches_schema import faults
 from bot.catalog.profiles import read_profile
 from bot.catalog.registry import MARKS as REGISTRY_MARKS
 from bot.catalog.registry import is_registry, read_engines, read_registry
@@ -28,6 +29,9 @@ MAX_PARSED_CHARACTERS = 16 * 1024 * 1024
 
 _WEIGHT = 5
 """Bytes that a character of a profile takes when it is read."""
+
+MAX_HEADERS = 8
+"""Files of one patch whose leading comments are read."""
 
 _DESCRIPTION = re.compile(
     r"^(?:sm|compute_capability|install|family|weights|architectures?|layer_types|[a-z0-9_]*_layers)[ \t]*:",
@@ -70,7 +74,7 @@ class _Part:
     patches: tuple[Patch, ...] = ()
     slugs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     slug_engines: Mapping[str, str] = field(default_factory=dict)
-    problem: Problem | None = None
+    problems: tuple[Problem, ...] = ()
 
 
 def _size(path: str, tree: Tree) -> int:
@@ -90,14 +94,29 @@ def _part(path: str, tree: Tree) -> _Part:
     try:
         root = parse(text, path)
     except NotYaml as error:
-        return _Part(problem=Problem(f"not YAML: {error.message}", Position(path, error.line)))
+        return _Part(problems=(Problem(f"not YAML: {error.message}", Position(path, error.line)),))
     if root is None:
         return _Part()
     if _has_patches(text):
-        return _Part(patches=tuple(read_patches(root)))
+        patches = tuple(_with_header(patch, tree) for patch in read_patches(root))
+        return _Part(patches=patches, problems=tuple(faults(root)))
     if _has_key(text, "id"):
         return _Part(profile=read_profile(root))
     return _Part(slugs=read_registry(root), slug_engines=read_engines(root))
+
+
+def _with_header(patch: Patch, tree: Tree) -> Patch:
+    """The patch, with the releases that its own files say it was verified on, where the entry does not."""
+    if patch.deprecated or (patch.verified and patch.verified.basis == "entry"):
+        return patch
+    for file in list(dict.fromkeys((*((patch.script,) if patch.script else ()), *patch.files)))[:MAX_HEADERS]:
+        try:
+            text = tree.read(file)
+        except UnreadableFile:
+            continue
+        if text and (stated := verified_by_header(text, file)):
+            return replace(patch, verified=stated)
+    return patch
 
 
 def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]) -> Catalog:
@@ -112,8 +131,7 @@ def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]
         if isinstance(part, Problem):
             problems.append(part)
             continue
-        if part.problem is not None:
-            problems.append(part.problem)
+        problems += part.problems
         if isinstance(part.profile, ModelProfile):
             models.append(part.profile)
         elif isinstance(part.profile, EngineProfile):
