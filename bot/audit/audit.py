@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from bot.audit.cards import evaluate_on_cards
 from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_engine
 from bot.audit.observations import of_compose_error, of_seams
+from bot.audit.statements import against_statements
 from bot.audit.subject import subject
 from bot.catalog import Problem, idle_globs
 from bot.compose import ComposeError, Project, load_project
@@ -137,6 +138,7 @@ def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
             findings += _findings(repository, unit, service, rules)
         if not all(world.resolved for world in service.defaults):
             unresolved.add(name)
+    findings += against_statements(repository.catalog, services, rules, findings)
     findings += _refusals(repository, unit, project, rules)
     if len(unit.files) > 1:
         findings = [replace(finding, files=unit.files) for finding in findings]
