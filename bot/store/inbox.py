@@ -115,6 +115,12 @@ class Inbox:
         with self._database.engine.connect() as connection:
             return connection.execute(query.limit(1)).scalar() is not None
 
+    def newest(self, partition: str) -> int:
+        """The place in the order of all jobs of the one that was accepted last for a partition; 0 when none is known."""
+        query = sa.select(sa.func.max(DELIVERIES.c.sequence)).where(DELIVERIES.c.partition == partition)
+        with self._database.engine.connect() as connection:
+            return int(connection.execute(query).scalar() or 0)
+
     def forget_older(self, seconds: float) -> int:
         """Forget the ids of jobs that were accepted so long ago; GitHub redelivers for three days."""
         with self._database.engine.begin() as connection:

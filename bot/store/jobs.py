@@ -11,7 +11,7 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -40,12 +40,18 @@ TELLING_PAUSES = 4
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a job is tried; in seconds. Eleven pauses of these are about five hours."""
+    """How long a job is tried; in seconds. Eleven pauses of these are about five hours.
+
+    `at_once` jobs are at work in one process, and `begun` at work or in a pause: those that wait for one installation's
+    rate limit must not hold up everybody else's. A pause looks every `waking` seconds whether something new was asked.
+    """
 
     pauses: tuple[float, ...] = (2, 10, 30, 60, 120, 300, 600, 1800, 3600, 5400, 7200)
     longest_wait: float = 2 * 3600.0
     polling: float = 0.25
+    waking: float = 3.0
     at_once: int = 16
+    begun: int = 200
 
 
 class Handler(Protocol):
@@ -68,6 +74,7 @@ class Jobs:
         self._database = database
         self._handlers = dict(handlers)
         self._patience = patience or Patience()
+        self._at_work = asyncio.Semaphore(self._patience.at_once)
         self._executor = uuid.uuid4().hex
         self._workers = Workers(database, self._executor)
         self._keeper: asyncio.Task[None] | None = None
@@ -106,7 +113,7 @@ class Jobs:
         await DBOS.register_queue_async(
             QUEUE,
             partition_concurrency=1,
-            worker_concurrency=self._patience.at_once,
+            worker_concurrency=self._patience.begun,
             polling_interval_sec=self._patience.polling,
             on_conflict="always_update",
         )
@@ -155,7 +162,7 @@ class Jobs:
             await DBOS.delete_workflows_async([workflow.workflow_id for workflow in old])
 
     async def _perform(self, stored: dict[str, Any]) -> str:
-        """The workflow: attempts, with pauses that a crash does not shorten."""
+        """The workflow: attempts, with pauses that a crash neither shortens nor prolongs."""
         job = Job.from_json(stored)
         failures = 0
         while True:
@@ -168,10 +175,23 @@ class Jobs:
                     break
                 waited_for = self._patience.pauses[failures]
                 failures += 1
-            await DBOS.sleep_async(min(float(waited_for), self._patience.longest_wait))
+            await self._rest(job, outcome, float(waited_for))
         reason = str(outcome["reason"])
         log.error("job given up", extra={"delivery": job.id, "kind": job.kind, "reason": reason})
         return await self._told(stored, reason)
+
+    async def _rest(self, job: Job, outcome: Mapping[str, Any], seconds: float) -> None:
+        """The pause after an attempt; a recorded step, too. It ends early when something newer is asked about the same
+        thing: a push must not wait for hours behind a job that it supersedes.
+        """
+        until = float(outcome["at"]) + min(seconds, self._patience.longest_wait)
+        await DBOS.run_step_async({"name": "pause"}, self._pause, job.partition, until, int(outcome["newest"]))
+
+    async def _pause(self, partition: str, until: float, newest: int) -> None:
+        while (left := until - time.time()) > 0:
+            await asyncio.sleep(min(left, self._patience.waking))
+            if await asyncio.to_thread(self.inbox.newest, partition) > newest:
+                return
 
     async def _told(self, stored: dict[str, Any], reason: str) -> str:
         """Tells whoever waits that nothing came of it; that too may take several attempts."""
@@ -180,11 +200,14 @@ class Jobs:
             if "done" in told or pause is None:
                 break
             waited_for = pause if told.get("seconds") is None else float(told["seconds"])
-            await DBOS.sleep_async(min(waited_for, self._patience.longest_wait))
+            await self._rest(Job.from_json(stored), told, waited_for)
         return str(told.get("done") or f"given up, and nobody was told: {reason}")
 
     async def _attempt(self, stored: dict[str, Any]) -> dict[str, Any]:
         job = Job.from_json(stored)
+        return await self._in_turn(job, lambda: self._attempted(job))
+
+    async def _attempted(self, job: Job) -> dict[str, Any]:
         context = {"delivery": job.id, "kind": job.kind, "about": job.partition}
         handler = self._handlers.get(job.kind)
         if handler is None:
@@ -215,6 +238,16 @@ class Jobs:
 
     async def _give_up(self, stored: dict[str, Any], reason: str) -> dict[str, Any]:
         job = Job.from_json(stored)
+        return await self._in_turn(job, lambda: self._given_up(job, reason))
+
+    async def _in_turn(self, job: Job, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+        """What came of some work on a job; where it has to be done again, with what a pause goes by."""
+        async with self._at_work:
+            newest = await asyncio.to_thread(self.inbox.newest, job.partition)
+            outcome = await work()
+        return outcome if "done" in outcome else {**outcome, "at": time.time(), "newest": newest}
+
+    async def _given_up(self, job: Job, reason: str) -> dict[str, Any]:
         JOBS.labels(job.kind, "given-up").inc()
         token = CURRENT.set(job)
         try:

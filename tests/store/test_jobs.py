@@ -160,6 +160,39 @@ async def test_a_wait_with_an_end_uses_up_no_attempt(tmp_path: Path) -> None:
     assert handler.given_up == []
 
 
+@databases
+async def test_a_pause_ends_when_something_new_is_asked(url: str) -> None:
+    def act(job: Job, attempt: int) -> str:
+        if job.id == "first":
+            raise Later("a fault", time.time() + 3600)
+        return "fine"
+
+    handler = Recorder(act)
+    async with running(url, handler, Patience(polling=0.02, waking=0.02)) as jobs:
+        await jobs.inbox.accept(review("first"))
+        await until(lambda: handler.calls == ["first"])
+        await jobs.inbox.accept(review("second"))
+        await settled(jobs)
+    assert handler.calls == ["first", "second"]
+
+
+async def test_jobs_in_a_pause_hold_up_no_others(tmp_path: Path) -> None:
+    def act(job: Job, attempt: int) -> str:
+        if job.id != "last":
+            raise Later("the rate limit is used up", time.time() + 3600)
+        return "fine"
+
+    handler = Recorder(act)
+    patience = Patience(polling=0.02, waking=0.02, at_once=1, begun=10)
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", handler, patience) as jobs:
+        for number in range(3):
+            await jobs.inbox.accept(command(f"waits {number}", f"acme/serving#{number}"))
+        await until(lambda: len(handler.calls) == 3)
+        await jobs.inbox.accept(command("last", "other/repository#1"))
+        await until(lambda: handler.calls[-1] == "last")
+    assert len(handler.calls) == 4
+
+
 async def test_a_kind_that_nobody_knows_ends(tmp_path: Path) -> None:
     async with running(f"sqlite:///{tmp_path}/jobs.sqlite", Recorder()) as jobs:
         await jobs.inbox.accept(Job("a", "of a newer version", "p"))
