@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
 
 from bot.github.model import Blob, ChangedFile, RepositoryTree, TreeEntry
@@ -122,5 +123,9 @@ def proposed(base: RepositoryTree, changes: Iterable[ChangedFile]) -> Mapping[st
     return entries
 
 
+_SUBMODULE = re.compile(r"@@ [^\n]* @@(?:\n[+-]Subproject commit [0-9a-f]{40}(?:[0-9a-f]{24})?){1,2}\n?")
+
+
 def _is_submodule(change: ChangedFile) -> bool:
-    return bool(change.patch) and "Subproject commit " in (change.patch or "").splitlines()[-1]
+    """Whether the change is of nothing but a submodule's commit: a file whose text speaks of one is still a file."""
+    return change.patch is not None and _SUBMODULE.fullmatch(change.patch) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -19,13 +20,16 @@ _ENDINGS = (".yml", ".yaml", ".sh", ".env")
 _LINK = "120000"
 
 _IDLE_ENDINGS = (
-    ".md", ".rst", ".adoc", ".txt", ".pdf", ".ipynb", ".csv", ".tsv", ".log", ".lock",
+    ".md", ".rst", ".adoc", ".pdf", ".ipynb", ".csv", ".tsv", ".log", ".lock",
     ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico", ".drawio", ".mp4", ".webm",
 )  # fmt: skip
 _IDLE_NAMES = (
     "license", "licence", "copying", "notice", "authors", "codeowners", "changelog",
     ".gitignore", ".gitattributes", ".editorconfig",
 )  # fmt: skip
+_IDLE_TEXT = re.compile(r"(?:requirements|constraints|license|licence|copying|notice|authors|robots|readme)[\w.-]*\.txt")
+"""Any other text may be somebody's `env_file`."""
+
 _IDLE_FOLDERS = (".github/workflows/", ".github/issue_template/", ".github/actions/", ".circleci/")
 
 Result = TypeVar("Result")
@@ -38,8 +42,8 @@ def matters(path: str) -> bool:
     """
     lowered = path.lower()
     name = posixpath.basename(lowered)
-    stem, ending = posixpath.splitext(name)
-    idle = ending in _IDLE_ENDINGS or name in _IDLE_NAMES or stem in _IDLE_NAMES
+    ending = posixpath.splitext(name)[1]
+    idle = ending in _IDLE_ENDINGS or name in _IDLE_NAMES or _IDLE_TEXT.fullmatch(name)
     return not (idle or lowered.startswith(_IDLE_FOLDERS))
 
 

@@ -83,7 +83,7 @@ def test_a_change_lies_over_the_base() -> None:
         ChangedFile("moved", "renamed", "b", previous_path="old"),
         ChangedFile("copy", "copied", "b", previous_path="kept"),
         ChangedFile("link", "modified", "->x"),
-        ChangedFile("sub", "added", "d" * 40, patch="@@ -0,0 +1 @@\n+Subproject commit dddd"),
+        ChangedFile("sub", "added", "d" * 40, patch=f"@@ -0,0 +1 @@\n+Subproject commit {'d' * 40}"),
         ChangedFile("huge", "added", None),
     ]
     found = proposed(base, changes)
@@ -92,6 +92,19 @@ def test_a_change_lies_over_the_base() -> None:
     }  # fmt: skip
     assert found["link"].mode == "120000"
     assert base.entries["gone"].sha == "a", "the base is left as it is"
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        f"@@ -1,2 +1,3 @@\n services:\n+  more:\n+# Subproject commit {'d' * 40}",
+        f"@@ -1 +1,2 @@\n-a\n+b\n+Subproject commit {'d' * 40}",
+        f"@@ -1 +1 @@\n-a: b\n+Subproject commit {'d' * 40} ",
+    ],
+)
+def test_a_file_that_speaks_of_submodules_is_a_file(patch: str) -> None:
+    found = proposed(RepositoryTree(entries(file="a")), [ChangedFile("file", "modified", "c", patch=patch)])
+    assert found["file"].sha == "c"
 
 
 def test_files_that_swap_their_names() -> None:
@@ -106,12 +119,12 @@ def test_files_that_swap_their_names() -> None:
 @pytest.mark.parametrize(
     "path",
     ["compose.yml", "a/.env", "patches.yml", "entry.sh", "x.py", "Dockerfile", "config.json", ".github/seamguard.yml",
-     "profiles/models/a.yml", "bin/serve", "chat.jinja"],
+     "profiles/models/a.yml", "bin/serve", "chat.jinja", "notice.yml", "deploy/license.sh", "authors.env", "vars.txt"],
 )  # fmt: skip
 def test_what_may_reach_an_engine_matters(path: str) -> None:
     assert matters(path)
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/a.PNG", "LICENSE", ".github/workflows/ci.yml", "uv.lock"])
+@pytest.mark.parametrize("path", ["README.md", "docs/a.PNG", "LICENSE", "LICENSE.txt", "requirements-dev.txt", ".github/workflows/ci.yml", "uv.lock"])
 def test_what_can_not_does_not(path: str) -> None:
     assert not matters(path)
