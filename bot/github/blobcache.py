@@ -60,6 +60,11 @@ class BlobCache:
             with contextlib.suppress(OSError):
                 self._write(self._folder, blob.sha, blob.text.encode())
 
+    def put_all(self, blobs: Iterable[Blob]) -> None:
+        """Keep several. It writes files: not for the event loop."""
+        for blob in blobs:
+            self.put(blob)
+
     def _remember(self, blob: Blob) -> None:
         with self._lock:
             if _size(blob) <= self._memory.maxsize:

@@ -33,6 +33,9 @@ MAX_BATCHES = 12
 MAX_TARBALL_BYTES = 256 * 1024 * 1024
 """Compressed. A repository with its weights in git is not downloaded to the end."""
 
+MAX_READ_BYTES = 96 * 1024 * 1024
+"""Of all files of a repository that are read for one question. Composes and scripts of 1,300 engines have 5 MB."""
+
 MAX_UNPACKED_BYTES = 1024 * 1024 * 1024
 _SPOOL_BYTES = 8 * 1024 * 1024
 
@@ -42,7 +45,10 @@ _FIELDS = "... on Blob { oid text isBinary isTruncated byteSize }"
 async def fetch(
     requests: Requests, cache: BlobCache, repository: RepositoryName, shas: Mapping[str, str], ref: str
 ) -> Mapping[str, Blob]:
-    """Blobs by their id. `shas` gives the id of each wanted path at `ref`. What isn't there is left out."""
+    """Blobs by their id. `shas` gives the id of each wanted path at `ref`. What isn't there is left out.
+
+    Raises a `GitHubError`, `TooLarge` among them.
+    """
     wanted = set(shas.values())
     found = await asyncio.to_thread(cache.take, wanted)
     missing = wanted - found.keys()
@@ -52,22 +58,25 @@ async def fetch(
             unpacked = await _from_tarball(requests, repository, paths, ref)
         except (TooLarge, NotFound, Unavailable):
             unpacked = {}
-        found |= _kept(cache, unpacked.values())
+        await asyncio.to_thread(cache.put_all, unpacked.values())
+        found |= unpacked
         missing -= found.keys()
         if len(missing) > BATCH * MAX_BATCHES:
             raise TooLarge(f"{repository} has {len(missing)} files to read, and its archive can't be used")
     left = sorted(missing)
     for start in range(0, len(left), BATCH):
+        _check_size(found.values())
         batch = await by_id(requests, repository, left[start : start + BATCH])
-        found |= _kept(cache, batch.values())
+        await asyncio.to_thread(cache.put_all, batch.values())
+        found |= batch
+    _check_size(found.values())
     return found
 
 
-def _kept(cache: BlobCache, blobs: Iterable[Blob]) -> dict[str, Blob]:
-    kept = {blob.sha: blob for blob in blobs}
-    for blob in kept.values():
-        cache.put(blob)
-    return kept
+def _check_size(blobs: Iterable[Blob]) -> None:
+    """Raises `TooLarge` when the blobs hold more than a server can be made to keep by a stranger's repository."""
+    if sum(len(blob.text or "") for blob in blobs) > MAX_READ_BYTES:
+        raise TooLarge(f"the files to read are larger than {MAX_READ_BYTES // 1024**2} MiB together")
 
 
 async def by_id(requests: Requests, repository: RepositoryName, shas: Sequence[str]) -> dict[str, Blob]:
@@ -159,7 +168,7 @@ def _wanted(archive: IO[bytes], shas: Mapping[str, str]) -> Iterator[tuple[str, 
     """The wanted files of an archive. Nothing is unpacked to disk; a member is compared by its name, and taken
     only when its content is the wanted one: an archive may differ from the tree (`export-subst`, `export-ignore`).
     """
-    left = dict(shas)
+    left, size = dict(shas), 0
     try:
         unpacked = _Bounded(gzip.GzipFile(fileobj=archive, mode="rb"), MAX_UNPACKED_BYTES)
         with tarfile.open(fileobj=unpacked, mode="r|") as members:
@@ -170,6 +179,9 @@ def _wanted(archive: IO[bytes], shas: Mapping[str, str]) -> Iterator[tuple[str, 
                     continue
                 content = _content(members, member)
                 if content is not None and blob_id(content, sha) == sha:
+                    size += len(content)
+                    if size > MAX_READ_BYTES:
+                        return
                     yield sha, blob_of(sha, content)
                 if not left:
                     return

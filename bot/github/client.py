@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from bot.github import amendments, blobs, conversation, graphql, trees, writing
+from bot.github import amendments, blobs, conversation, trees, writing
 from bot.github.blobcache import BlobCache
 from bot.github.errors import Conflict, NotFound, Unavailable, UnplaceableComment, Unprocessable
 from bot.github.model import (
@@ -73,8 +73,7 @@ class GitHub:
         known = await asyncio.to_thread(self._cache.take, shas)
         missing = [sha for sha in dict.fromkeys(shas) if sha not in known][: blobs.BATCH]
         found, fetched = await conversation.read(self._requests, pull, self._app_id, missing)
-        for blob in fetched.values():
-            self._cache.put(blob)
+        await asyncio.to_thread(self._cache.put_all, fetched.values())
         return found, {**known, **fetched}
 
     async def tree(self, repository: RepositoryName, ref: str) -> RepositoryTree:
@@ -88,28 +87,12 @@ class GitHub:
         except Conflict:  # an empty repository
             tree = RepositoryTree({})
         if is_blob_id(ref):
-            self._trees[key] = tree
+            self._trees.keep(key, tree)
         return tree
 
     async def blobs(self, repository: RepositoryName, shas: Mapping[str, str], ref: str) -> Mapping[str, Blob]:
         """Blobs by their ids; `shas` gives them by their paths at `ref`, a commit."""
         return await blobs.fetch(self._requests, self._cache, repository, shas, ref)
-
-    async def file(self, repository: RepositoryName, path: str, ref: str) -> Blob | None:
-        """One file at a commit or branch."""
-        result = await graphql.run(
-            self._requests,
-            "query($owner: String!, $name: String!, $expression: String!) { repository(owner: $owner, name: $name) {"
-            " file: object(expression: $expression) { ... on Blob { oid } } } }",
-            {"owner": repository.owner, "name": repository.name, "expression": f"{ref}:{path}"},
-        )
-        found = result.data.get("repository")
-        if found is None:
-            raise graphql.error_of(result.problems)
-        sha = (found.get("file") or {}).get("oid")
-        if sha is None:
-            return None
-        return (await self.blobs(repository, {path: sha}, ref)).get(sha)
 
     async def permission(self, repository: RepositoryName, login: str) -> Permission:
         """What a person may do. Triage is `read`, maintain is `write`; somebody unknown is `none`."""
@@ -240,28 +223,6 @@ class GitHub:
             body={"body": writing.cut(body, writing.MAX_BODY_BYTES)},
         )
         return int(_object((await self._requests.send(request)).data)["id"])
-
-    async def edit_comment(self, pull: PullKey, comment_id: int, body: str) -> None:
-        """Replace the text of a comment in the conversation."""
-        await self._edit(pull.repository, "/issues/comments/{id}", comment_id, body)
-
-    async def edit_review_comment(self, pull: PullKey, comment_id: int, body: str) -> None:
-        """Replace the text of a comment on a line or file."""
-        await self._edit(pull.repository, "/pulls/comments/{id}", comment_id, body)
-
-    async def _edit(self, repository: RepositoryName, path: str, identity: int, body: str) -> None:
-        payload = {"body": writing.cut(body, writing.MAX_BODY_BYTES)}
-        await self._requests.send(self._at("PATCH", repository, path, id=identity, body=payload, repeatable=True))
-
-    async def reply(self, pull: PullKey, comment_id: int, body: str) -> int:
-        """An answer in the thread that `comment_id` began. Returns its id."""
-        payload = {"body": writing.cut(body, writing.MAX_BODY_BYTES)}
-        request = self._pull("POST", pull, "/comments/{id}/replies", id=comment_id, body=payload)
-        return int(_object((await self._requests.send(request)).data)["id"])
-
-    async def minimise(self, node_id: str, reason: MinimiseReason) -> None:
-        """Fold a comment away."""
-        await self.amend(minimise=((node_id, reason),))
 
     async def amend(
         self, edits: Sequence[Edit] = (), minimise: Sequence[tuple[str, MinimiseReason]] = ()

@@ -14,15 +14,22 @@ from bot.github.requests import Request, Requests
 MAX_SUBTREES = 200
 """Folders that are asked for one by one when a tree is truncated, at 100,000 entries."""
 
-KEPT = 32
+KEPT_ENTRIES = 120_000
+"""Files of all kept trees together, at a few hundred bytes each: one of the largest, or some hundred usual ones."""
+
 _SUBMODULE = "160000"
 
 
 class TreeCache(LRUCache[tuple[str, str, str], RepositoryTree]):
     """Trees of commits, which never change, per account and repository."""
 
-    def __init__(self) -> None:
-        super().__init__(KEPT)
+    def __init__(self, entries: int = KEPT_ENTRIES) -> None:
+        super().__init__(entries, getsizeof=lambda tree: len(tree.entries) + 1)
+
+    def keep(self, key: tuple[str, str, str], tree: RepositoryTree) -> None:
+        """Keep a tree; one that is larger than the cache is not kept."""
+        if len(tree.entries) < self.maxsize:
+            self[key] = tree
 
 
 async def read(requests: Requests, repository: RepositoryName, ref: str) -> RepositoryTree:

@@ -27,7 +27,7 @@ _IDLE_NAMES = (
     "license", "licence", "copying", "notice", "authors", "codeowners", "changelog",
     ".gitignore", ".gitattributes", ".editorconfig",
 )  # fmt: skip
-_IDLE_TEXT = re.compile(r"(?:requirements|constraints|license|licence|copying|notice|authors|robots|readme)[\w.-]*\.txt")
+_IDLE_TEXT = re.compile(r"(?:requirements|constraints|licen[cs]e|copying|notice|authors|robots|readme)[\w.-]*\.txt")
 """Any other text may be somebody's `env_file`."""
 
 _IDLE_FOLDERS = (".github/workflows/", ".github/issue_template/", ".github/actions/", ".circleci/")

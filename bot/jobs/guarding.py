@@ -5,7 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from bot.github.errors import Forbidden, GitHubError, NotFound, RateLimited, Suspended, Unauthorised, Unavailable
+from bot.github.errors import (
+    Forbidden,
+    GitHubError,
+    NotFound,
+    RateLimited,
+    Suspended,
+    TooLarge,
+    Unauthorised,
+    Unavailable,
+)
 from bot.jobs.resolver import ResolverFailed
 from bot.store import Handler, Job, Later
 
@@ -33,7 +42,7 @@ class Guarded:
             return await self.give_up(job, f"a permission is missing: {error.needs or 'see the log'}")
         except (Unavailable, Unauthorised) as error:
             raise Later(str(error)) from error
-        except ResolverFailed as error:
+        except (ResolverFailed, TooLarge) as error:
             return await self.give_up(job, str(error))
         except GitHubError as error:
             log.error("GitHub refuses: %s", error)

@@ -116,7 +116,7 @@ class Inbox:
             return connection.execute(query.limit(1)).scalar() is not None
 
     def newest(self, partition: str) -> int:
-        """The place in the order of all jobs of the one that was accepted last for a partition; 0 when none is known."""
+        """The sequence number of the job that was accepted last for a partition; 0 when none is known."""
         query = sa.select(sa.func.max(DELIVERIES.c.sequence)).where(DELIVERIES.c.partition == partition)
         with self._database.engine.connect() as connection:
             return int(connection.execute(query).scalar() or 0)

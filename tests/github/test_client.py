@@ -9,10 +9,10 @@ import pytest
 
 from bot.github.app import App
 from bot.github.hosts import Hosts
-from bot.github.model import Identity, NewComment, PostedCheck, PullKey, RepositoryName
+from bot.github.model import Identity, NewComment, PostedCheck, PullKey, RepositoryName, RepositoryTree, TreeEntry
+from bot.github.trees import TreeCache
 from bot.github.writing import MAX_BODY_BYTES, cut
 from tests.github.scripted import PEM, QUICK, client, scripted
-from tests.github.test_reading import graphql_blobs, sha
 
 REPOSITORY = RepositoryName("acme", "serving")
 PULL = PullKey(REPOSITORY, 7)
@@ -22,26 +22,21 @@ HERE = "/repos/acme/serving"
 async def test_comments_and_their_bodies() -> None:
     comment = NewComment("a.yml", 9, "text", start_line=7)
     async with scripted() as server, client(server) as github:
-        for path in ("pulls/7/comments", "pulls/7/comments/5/replies", "issues/7/comments", "pulls/7/reviews"):
+        for path in ("pulls/7/comments", "issues/7/comments", "pulls/7/reviews"):
             server.answers[f"POST {HERE}/{path}"] = (201, {"id": 42})
-        for path in ("issues/comments/5", "pulls/comments/5"):
-            server.answers[f"PATCH {HERE}/{path}"] = (200, {"id": 5})
         server.answers[f"POST {HERE}/issues/comments/5/reactions"] = (200, {"id": 1})
         assert await github.create_line_comment(PULL, "c0ffee", comment) == 42
         assert await github.create_file_comment(PULL, "c0ffee", "a.yml", "text") == 42
-        assert await github.reply(PULL, 5, "text") == 42
         assert await github.create_comment(PULL, "é" * 60_000) == 42
         assert await github.create_review(PULL, "c0ffee", "body", [comment]) == 42
-        await github.edit_comment(PULL, 5, "text")
-        await github.edit_review_comment(PULL, 5, "text")
         await github.react(PULL, 5, "eyes")
         bodies = [asked.body for asked in server.asked if asked.path.startswith("/repos/")]
     line = {"path": "a.yml", "line": 9, "side": "RIGHT", "start_line": 7, "start_side": "RIGHT", "body": "text"}
     assert bodies[0] == {**line, "commit_id": "c0ffee"}
     assert bodies[1] == {"path": "a.yml", "subject_type": "file", "body": "text", "commit_id": "c0ffee"}
-    assert len(bodies[3]["body"].encode()) <= MAX_BODY_BYTES
-    assert bodies[4] == {"commit_id": "c0ffee", "event": "COMMENT", "body": "body", "comments": [line]}
-    assert bodies[5:] == [{"body": "text"}, {"body": "text"}, {"content": "eyes"}]
+    assert len(bodies[2]["body"].encode()) <= MAX_BODY_BYTES
+    assert bodies[3] == {"commit_id": "c0ffee", "event": "COMMENT", "body": "body", "comments": [line]}
+    assert bodies[4:] == [{"content": "eyes"}]
 
 
 @pytest.mark.parametrize("limit", range(40, 60))
@@ -80,21 +75,6 @@ async def test_the_checks_of_a_commit() -> None:
         assert server.asked[-1].query["app_id"] == "7"
 
 
-async def test_one_file() -> None:
-    content = b"hello\n"
-    answers: list[Any] = [
-        (200, {"data": {"repository": {"file": {"oid": sha(content)}}}}),
-        graphql_blobs({sha(content): content}),
-        (200, {"data": {"repository": {"file": None}}}),
-    ]
-    async with scripted() as server, client(server) as github:
-        server.answers["POST /graphql"] = answers
-        found = await github.file(REPOSITORY, "a/b.yml", "main")
-        assert found is not None
-        assert found.text == "hello\n"
-        assert await github.file(REPOSITORY, "nothing", "main") is None
-
-
 async def test_the_app_itself() -> None:
     now = datetime.now(UTC).replace(microsecond=0)
 
@@ -128,3 +108,14 @@ async def test_the_app_itself() -> None:
         assert [each.id for each in recent] == [3, 2]
         assert recent[0].succeeded
         await app.redeliver(3)
+
+
+def test_trees_are_kept_as_far_as_they_are_small() -> None:
+    def tree(files: int) -> RepositoryTree:
+        return RepositoryTree({f"{n}": TreeEntry(f"{n}", "a", 1, "100644") for n in range(files)})
+
+    cache = TreeCache(100)
+    for number in range(5):
+        cache.keep(("account", "acme/serving", f"{number}"), tree(30))
+    cache.keep(("account", "acme/serving", "huge"), tree(1000))
+    assert [key[2] for key in cache] == ["2", "3", "4"]

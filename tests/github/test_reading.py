@@ -169,6 +169,17 @@ async def test_an_archive_that_does_not_end_is_left(monkeypatch: pytest.MonkeyPa
             await github.blobs(REPOSITORY, shas, COMMIT)
 
 
+@pytest.mark.parametrize("count", [60, 150], ids=["in a batch", "in an archive"])
+async def test_a_server_does_not_hold_a_repository_of_any_size(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr(blobs, "MAX_READ_BYTES", 20_000)
+    files = {f"{n}.yml": f"{n}: {'x' * 500}".encode() for n in range(count)}
+    async with scripted() as other, scripted() as server, client(server, downloads=(other.url,)) as github:
+        serves_tarball(server, other, tarball({f"top/{path}": text for path, text in files.items()}))
+        server.answers["POST /graphql"] = graphql_blobs({sha(text): text for text in files.values()})
+        with pytest.raises(TooLarge, match="larger than"):
+            await github.blobs(REPOSITORY, {path: sha(text) for path, text in files.items()}, COMMIT)
+
+
 async def test_an_archive_from_elsewhere_is_not_fetched() -> None:
     _, shas = many(300)
     async with scripted() as server, scripted() as other, client(server) as github:

@@ -125,6 +125,10 @@ def test_what_may_reach_an_engine_matters(path: str) -> None:
     assert matters(path)
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/a.PNG", "LICENSE", "LICENSE.txt", "requirements-dev.txt", ".github/workflows/ci.yml", "uv.lock"])
+@pytest.mark.parametrize(
+    "path",
+    ["README.md", "docs/a.PNG", "LICENSE", "LICENSE.txt", "requirements-dev.txt", ".github/workflows/ci.yml",
+     "uv.lock"],
+)  # fmt: skip
 def test_what_can_not_does_not(path: str) -> None:
     assert not matters(path)
