@@ -86,8 +86,8 @@ class RedactingFilter(logging.Filter):
         if record.stack_info:
             record.stack_info = self._redact(record.stack_info)
         for name, value in record.__dict__.items():
-            if name not in _OWN and isinstance(value, str):
-                record.__dict__[name] = self._redact(value)
+            if name not in _OWN and not isinstance(value, bool | int | float | None):
+                record.__dict__[name] = self._redact(str(value))
         return True
 
 

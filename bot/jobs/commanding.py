@@ -60,7 +60,8 @@ class Commanding:
             return "not a command, by somebody who may use none"
         whose = f"{pull.repository}/{author}"
         if not await self._context.facts.may_use_soon("command", whose, job.id, PER_MINUTE, 60.0):
-            return await self._end(github, job, [TOO_MANY], "confused")
+            told = await self._context.facts.may_use_soon("too-many", whose, job.id, 1, 60.0)
+            return await self._end(github, job, [TOO_MANY] if told else [], "confused")
         answers: list[str] = []
         refused = False
         for item in asked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable
@@ -38,6 +39,9 @@ MAX_REDELIVERIES = 200
 MAX_ATTEMPTS = 5
 """At one delivery: what fails so often, fails for a reason that time does not mend."""
 
+AGAIN_SECONDS = 12 * 3600
+"""Between two reviews that sweeps ask for of one head. A job is tried for five hours."""
+
 MAX_LOOKS = 50
 """Open pull requests whose checks are looked at in one sweep of one repository."""
 
@@ -54,6 +58,14 @@ def failed(deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
             newest[delivery.guid] = delivery
     left = [delivery for guid, delivery in newest.items() if guid not in succeeded]
     return tuple(sorted(left, key=lambda delivery: delivery.delivered_at))
+
+
+def sweep_id(pull: OpenPull, now: float) -> str:
+    """The id of the review that a sweep asks for: one in `AGAIN_SECONDS`, for what has come to nothing once (an
+    installation was suspended, GitHub was away for long) may work today.
+    """
+    told = f"{pull.key}@{pull.head_sha}/{int(now // AGAIN_SECONDS)}"
+    return f"sweep:{hashlib.sha256(told.encode()).hexdigest()[:32]}"
 
 
 class Sweeping:
@@ -113,7 +125,7 @@ class Sweeping:
         reviews = 0
         for repository in await self._context.app.installation_repositories(installation.id):
             for pull in await self._unfinished(github, repository):
-                identity = f"sweep:{pull.key}@{pull.head_sha}"
+                identity = sweep_id(pull, time.time())
                 reviews += await self._context.accept(review_job(identity, installation.id, pull.key, pull.head_sha))
         return reviews
 

@@ -83,7 +83,7 @@ class Database:
     @classmethod
     def file(cls, path: Path) -> Database:
         """An SQLite file, made with its folder if it isn't there."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # what is kept may be of private repositories
         return cls(f"sqlite:///{path}")
 
     def prepare(self) -> None:

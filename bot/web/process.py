@@ -112,7 +112,7 @@ def _database(settings: Settings) -> Database:
     database = Database(settings.database_url)
     file = database.engine.url.database
     if database.is_sqlite and file:
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        Path(file).parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # what is kept may be of private repositories
     return database
 
 

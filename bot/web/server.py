@@ -86,13 +86,15 @@ class Server:
 
 
 async def _checked(name: str, check: Check) -> str | None:
+    """What anybody may know of a problem; its details name hosts and accounts."""
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             await check()
     except TimeoutError:
-        return f"{name}: no answer in time"
+        return f"{name} does not answer in time"
     except Exception as error:
-        return f"{name}: {error}"
+        log.warning("%s does not work: %s", name, error)
+        return f"{name} does not work; the server's log says why"
     return None
 
 

@@ -13,7 +13,7 @@ from aiohttp import web
 from prometheus_client import Counter, Histogram
 
 from bot.github import payloads
-from bot.github.signatures import HEADER, signed
+from bot.github.signatures import HEADER, signed, well_formed
 from bot.store import DatabaseError, Job
 
 log = logging.getLogger("seamguard.webhook")
@@ -64,6 +64,8 @@ class Webhook:
         delivery = request.headers.get("X-GitHub-Delivery", "")
         if (request.content_length or 0) > MAX_BODY_BYTES:
             return "too-large", _answer(413, f"a webhook has at most {MAX_BODY_BYTES} bytes")
+        if not well_formed(request.headers.get(HEADER)):
+            return self._unsigned(delivery)
         try:
             async with asyncio.timeout(READ_SECONDS):
                 body = await request.read()
@@ -72,8 +74,7 @@ class Webhook:
         except TimeoutError:
             return "slow", _answer(408, "the body did not arrive in time")
         if not signed(self._secret, body, request.headers.get(HEADER)):
-            log.warning("a delivery with a wrong signature", extra={"delivery": delivery[:MAX_NAME]})
-            return "unsigned", _answer(401, f"{HEADER} is missing or wrong")
+            return self._unsigned(delivery)
         if not _is_name(event) or not _is_name(delivery):
             return "malformed", _answer(400, "X-GitHub-Event or X-GitHub-Delivery is missing")
         if event not in payloads.EVENTS:
@@ -83,6 +84,11 @@ class Webhook:
         except ValueError:
             return "malformed", _answer(400, "the payload is no JSON")
         return await self._take(delivery, payloads.read(event, payload), event)
+
+    @staticmethod
+    def _unsigned(delivery: str) -> tuple[str, web.Response]:
+        log.warning("a delivery without the right signature", extra={"delivery": delivery[:MAX_NAME]})
+        return "unsigned", _answer(401, f"{HEADER} is missing or wrong")
 
     async def _take(self, delivery: str, event: payloads.Event, name: str) -> tuple[str, web.Response]:
         job = self._job_of(delivery, event)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from bot.github.model import Delivery
-from bot.jobs.sweeping import failed
+from bot.github.model import Delivery, OpenPull, PullKey, RepositoryName
+from bot.jobs.kinds import review_job
+from bot.jobs.sweeping import AGAIN_SECONDS, failed, sweep_id
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -27,3 +28,10 @@ def test_only_what_never_arrived_and_once() -> None:
     ]
     for order in (attempts, attempts[::-1]):
         assert [delivery.id for delivery in failed(order)] == [3, 8]
+
+
+def test_a_review_that_came_to_nothing_is_asked_for_again_half_a_day_later() -> None:
+    pull = OpenPull(PullKey(RepositoryName("o" * 39, "n" * 100), 123_456), "c" * 64, "main", draft=False)
+    now = 100.0 * AGAIN_SECONDS
+    assert sweep_id(pull, now) == sweep_id(pull, now + AGAIN_SECONDS - 1) != sweep_id(pull, now + AGAIN_SECONDS)
+    assert review_job(sweep_id(pull, now), 1, pull.key, pull.head_sha).latest_wins

@@ -47,8 +47,7 @@ def test_the_title_counts(introduced: list, title: str) -> None:  # type: ignore
 
 def test_a_change_beside_every_compose_succeeds_without_a_comment() -> None:
     assert nothing_to_review().conclusion == "success"
-    assert merge_group_check([1, 2]).conclusion == "success"
-    assert "(#1, #2)" in merge_group_check([1, 2]).summary
+    assert merge_group_check().conclusion == "success"
 
 
 def test_a_review_that_did_not_finish_is_neutral_and_says_why() -> None:

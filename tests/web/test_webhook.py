@@ -159,8 +159,11 @@ async def test_a_body_that_does_not_end_is_left(rules: Rules, monkeypatch: pytes
         await asyncio.sleep(2)
         yield b"}"
 
-    async with serving(rules) as session, session.post("/webhook", data=slowly()) as answer:
-        assert answer.status == 408
+    async with serving(rules) as session:
+        async with session.post("/webhook", data=slowly(), headers=headers("ping", b"")) as answer:
+            assert answer.status == 408
+        async with session.post("/webhook", data=slowly(), headers={"X-GitHub-Event": "ping"}) as answer:
+            assert answer.status == 401, "nothing is received from nobody"
 
 
 async def test_what_can_not_be_stored_is_not_accepted(rules: Rules) -> None:
@@ -190,9 +193,11 @@ async def test_health_and_readiness(rules: Rules) -> None:
     problems.append("no disk")
     async with serving(rules, checks=(("the store", check),)) as session:
         async with session.get("/readyz") as answer:
-            assert (answer.status, await answer.text()) == (503, "the store: no disk\n")
+            assert (answer.status, await answer.text()) == (503, "the store does not work; the server's log says why\n")
         async with session.get("/") as answer:
-            assert "the store: no disk" in await answer.text()
+            text = await answer.text()
+        assert "the store does not work" in text
+        assert "no disk" not in text, "the details are not for everybody"
 
 
 async def test_metrics(rules: Rules) -> None:
@@ -240,6 +245,7 @@ def test_logs_are_json_without_credentials_and_with_the_delivery() -> None:
     token = CURRENT.set(Job("d-9", "review", "acme/serving#7"))
     try:
         logging.getLogger("x").warning("sent ghs_abcdefghijkl with %s", SECRET, extra={"url": "https://u:pw1234@h"})
+        logging.getLogger("x").warning("more", extra={"cause": ValueError(f"no {SECRET}"), "list": [SECRET], "n": 1})
         try:
             raise ValueError(f"no {SECRET}")
         except ValueError:
@@ -248,8 +254,9 @@ def test_logs_are_json_without_credentials_and_with_the_delivery() -> None:
         CURRENT.reset(token)
         root.removeHandler(handler)
         root.handlers[:], root.level = handlers, level
-    first, second = (json.loads(line) for line in stream.getvalue().splitlines())
+    first, more, second = (json.loads(line) for line in stream.getvalue().splitlines())
     assert (first["delivery"], first["about"], first["level"]) == ("d-9", "acme/serving#7", "warning")
+    assert more["n"] == 1
     assert "Traceback" in second["exception"]
     assert SECRET not in stream.getvalue()
     assert "abcdefghijkl" not in stream.getvalue()

@@ -130,7 +130,7 @@ class _Page:
 
     async def rerequest(self, request: web.Request) -> web.Response:
         number = str((await request.post()).get("run", ""))
-        run = self._scenario.repository.record.runs.get(int(number)) if number.isdigit() else None
+        run = self._scenario.repository.record.runs.get(int(number)) if number.isdecimal() else None
         if run is None:
             raise web.HTTPNotFound(text="There is no such check.\n")
         self._scenario.pull.rerequest(run)
