@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -89,6 +89,10 @@ class GitHub:
         if is_blob_id(ref):
             self._trees.keep(key, tree)
         return tree
+
+    async def links(self, repository: RepositoryName, commit: str, paths: Iterable[str]) -> frozenset[str]:
+        """Those of the paths that are symbolic links at a commit: a list of changes does not tell."""
+        return await trees.links(self._requests, repository, commit, paths)
 
     async def blobs(self, repository: RepositoryName, shas: Mapping[str, str], ref: str) -> Mapping[str, Blob]:
         """Blobs by their ids; `shas` gives them by their paths at `ref`, a commit."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import posixpath
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cachetools import LRUCache
 
+from bot.github import graphql
 from bot.github.errors import Unavailable
 from bot.github.model import RepositoryName, RepositoryTree, TreeEntry
 from bot.github.requests import Request, Requests
@@ -17,7 +19,12 @@ MAX_SUBTREES = 200
 KEPT_ENTRIES = 120_000
 """Files of all kept trees together, at a few hundred bytes each: one of the largest, or some hundred usual ones."""
 
+MAX_FOLDERS = 20
+"""Folders whose files' modes are asked for in one request."""
+
 _SUBMODULE = "160000"
+_LINK = 0o120000
+_MODES = "... on Tree { entries { name mode } }"
 
 
 class TreeCache(LRUCache[tuple[str, str, str], RepositoryTree]):
@@ -55,6 +62,31 @@ async def read(requests: Requests, repository: RepositoryName, ref: str) -> Repo
             cut_off = cut_off or still
         entries |= found
     return RepositoryTree(entries, truncated=cut_off, commit=commit)
+
+
+async def links(requests: Requests, repository: RepositoryName, commit: str, paths: Iterable[str]) -> frozenset[str]:
+    """Those of the paths that are symbolic links at a commit, in one request; of the first `MAX_FOLDERS` folders."""
+    wanted = frozenset(paths)
+    folders = sorted({posixpath.dirname(path) for path in wanted})[:MAX_FOLDERS]
+    if not folders:
+        return frozenset()
+    declared = "".join(f", $f{index}: String!" for index in range(len(folders)))
+    asked = " ".join(f"f{index}: object(expression: $f{index}) {{ {_MODES} }}" for index in range(len(folders)))
+    result = await graphql.run(
+        requests,
+        f"query($owner: String!, $name: String!{declared}) {{ repository(owner: $owner, name: $name) {{ {asked} }} }}",
+        {"owner": repository.owner, "name": repository.name}
+        | {f"f{index}": f"{commit}:{folder}" for index, folder in enumerate(folders)},
+    )
+    found = result.data.get("repository")
+    if not isinstance(found, Mapping):
+        raise graphql.error_of(result.problems)
+    return wanted & {
+        posixpath.join(folder, str(entry.get("name")))
+        for index, folder in enumerate(folders)
+        for entry in (found.get(f"f{index}") or {}).get("entries") or ()
+        if entry.get("mode") == _LINK
+    }
 
 
 async def _list(

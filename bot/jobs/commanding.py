@@ -102,8 +102,7 @@ class Commanding:
         """What the pull request's head, over its base's tip, says about a property."""
         files = await github.pull_files(pull)
         conversation, blobs = await github.conversation(pull, changed_blobs(files.files))
-        tree = await github.tree(pull.repository, conversation.base_sha)
-        gathering = Gathering(github, pull.repository, tree, conversation.base_sha, files.files, blobs)
+        gathering = Gathering(github, pull.repository, conversation, files.files, blobs)
         return await gathering.run(Explained(asked, self._context.links(pull.repository, conversation.head_sha)))
 
     async def _end(self, github: GitHub, job: Job, answers: list[str], reaction: Reaction) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from bot.github.model import Blob, ChangedFile, RepositoryTree, TreeEntry
 from bot.tree import UnreadableFile
@@ -100,10 +100,26 @@ def _folders(paths: Iterable[str]) -> set[str]:
     return found
 
 
-def proposed(base: RepositoryTree, changes: Iterable[ChangedFile]) -> Mapping[str, TreeEntry]:
+def perhaps_links(changes: Iterable[ChangedFile]) -> list[str]:
+    """The changed files that may be symbolic links now, or no longer: the list of changes has no modes. A link's
+    content is one line that does not end.
+    """
+    return [
+        change.path
+        for change in changes
+        if change.status == "changed" or (change.status == "added" and _ONE_LINE.fullmatch(change.patch or ""))
+    ]
+
+
+_ONE_LINE = re.compile(r"@@ -0,0 \+1 @@\n\+[^\n]+\n\\ No newline at end of file\n?")
+
+
+def proposed(
+    base: RepositoryTree, changes: Iterable[ChangedFile], links: Collection[str] = frozenset()
+) -> Mapping[str, TreeEntry]:
     """What would be there after the merge: the changed files of the head over the tip of the base.
 
-    The list of changes has no modes: a file keeps the one that it had, and a new one is a plain file.
+    A file keeps the mode that it had, and a new one is a plain file, unless it is one of `links`.
     """
     entries = dict(base.entries)
     moved: dict[str, TreeEntry] = {}
@@ -118,7 +134,8 @@ def proposed(base: RepositoryTree, changes: Iterable[ChangedFile]) -> Mapping[st
         if change.status == "removed" or not change.sha or _is_submodule(change):
             continue
         before = moved.get(change.path) or base.entries.get(change.path)
-        mode = before.mode if before is not None else "100644"
+        kept = before.mode if before is not None and change.status != "changed" else "100644"
+        mode = _LINK if change.path in links else kept
         entries[change.path] = TreeEntry(change.path, change.sha, None, mode)
     return entries
 

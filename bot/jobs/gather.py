@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from bot.github.client import GitHub
-from bot.github.model import Blob, ChangedFile, RepositoryName, RepositoryTree, TreeEntry
-from bot.jobs.files import proposed
+from bot.github.errors import TooLarge
+from bot.github.model import Blob, ChangedFile, Conversation, RepositoryName, TreeEntry
+from bot.jobs.files import perhaps_links, proposed
 from bot.jobs.resolver import RESOLVER, Question
 from bot.tree import MAX_FILE_BYTES
 
@@ -33,6 +34,7 @@ _IDLE_TEXT = re.compile(r"(?:requirements|constraints|licen[cs]e|copying|notice|
 _IDLE_FOLDERS = (".github/workflows/", ".github/issue_template/", ".github/actions/", ".circleci/")
 
 Result = TypeVar("Result")
+Entries = Mapping[str, TreeEntry]
 
 
 def matters(path: str) -> bool:
@@ -59,30 +61,39 @@ class Gathering:
         self,
         github: GitHub,
         repository: RepositoryName,
-        base: RepositoryTree,
-        base_sha: str,
+        conversation: Conversation,
         changes: Sequence[ChangedFile],
         known: Mapping[str, Blob],
     ) -> None:
         self._github = github
         self._repository = repository
-        self._base_sha = base_sha
-        self._sides = (base.entries, proposed(base, changes))
+        self._base_sha = conversation.base_sha
+        self._head_sha = conversation.head_sha
+        self._changes = changes
         self._blobs = dict(known)
+        self._sides: tuple[Entries, Entries] | None = None
 
     async def run(self, question: Question[Result]) -> Result:
         """The answer to a question that was given every file that it asked for; it may be put more than once.
 
-        Raises a `GitHubError`, and `ResolverFailed`.
+        Raises a `GitHubError`, `TooLarge` where GitHub does not list all files of the base; and `ResolverFailed`.
         """
-        await self._fetch({path: entry.sha for side in self._sides for path, entry in _wanted(side)})
-        base, head = self._sides
+        base, head = self._sides = self._sides or await self._listed()
+        await self._fetch({path: entry.sha for side in (base, head) for path, entry in _wanted(side)})
         for attempt in range(1, ROUNDS + 1):
             asked = await RESOLVER.ask(question, base, head, self._blobs)
             if not asked.missing or attempt == ROUNDS:
                 return asked.answer
             await self._fetch(asked.missing)
         raise AssertionError("unreachable")
+
+    async def _listed(self) -> tuple[Entries, Entries]:
+        """The files of both sides."""
+        tree = await self._github.tree(self._repository, self._base_sha)
+        if tree.truncated:
+            raise TooLarge("the repository has too many files")
+        links = await self._github.links(self._repository, self._head_sha, perhaps_links(self._changes))
+        return tree.entries, proposed(tree, self._changes, links)
 
     async def _fetch(self, shas: Mapping[str, str]) -> None:
         missing = {path: sha for path, sha in shas.items() if sha not in self._blobs}

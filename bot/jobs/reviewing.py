@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.github.client import GitHub
-from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended, Unprocessable
+from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended, TooLarge, Unprocessable
 from bot.github.model import ChangedFiles, CheckRun, Conversation, PullKey
 from bot.jobs import checks
 from bot.jobs.analysis import Analysis, Reviewed
@@ -102,15 +102,15 @@ class Reviewing:
             # Somebody has pushed in between: the comments must fit the lines of this head.
             files = await github.pull_files(pull)
         head, base = conversation.head_sha, conversation.base_sha
-        tree = await github.tree(pull.repository, base)
         if not files.complete:
             return await self._unfinished(github, pull, conversation, INCOMPLETE)
-        if tree.truncated:
-            return await self._unfinished(github, pull, conversation, "the repository has too many files")
-        gathering = Gathering(github, pull.repository, tree, base, files.files, blobs)
-        found = await gathering.run(Reviewed(files.files))
-        if await learnt(found.lacking):
+        gathering = Gathering(github, pull.repository, conversation, files.files, blobs)
+        try:
             found = await gathering.run(Reviewed(files.files))
+            if await learnt(found.lacking):
+                found = await gathering.run(Reviewed(files.files))
+        except TooLarge as error:
+            return await self._unfinished(github, pull, conversation, str(error))
         if await self._context.superseded(job):
             return "superseded by a newer one"
         try:

@@ -234,3 +234,18 @@ async def test_a_flood_of_commands_is_dammed(tmp_path: Path) -> None:
         asked = [pull.comment("maintainer", "/help") for _ in range(8)]
         await here.settle()
         assert [reactions(comment)[-1] for comment in asked].count("confused") == 3
+
+
+async def test_a_link_that_is_added_is_followed(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        record = here.repository.record
+        files = {"compose/linked.yml": "../more/real.yml", "more/real.yml": REFUSED}
+        modes = {"compose/linked.yml": "120000"}
+        when = here.hub.clock.now()
+        record.branches["change"] = record.store.commit(files, [here.repository.tip], "Link", "ann", when, modes)
+        pull = here.repository.open_pull(branch="change")
+        await here.settle()
+        told = "".join([the_check(pull).summary or "", the_check(pull).text or "", *ours(pull)])
+        assert "Docker Compose refuses" not in told
+        assert the_check(pull).conclusion == "failure"
+        assert "compose/linked.yml" in told
