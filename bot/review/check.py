@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.hazards import Conclusion, Finding, Level
+from bot.hazards import Conclusion, Finding, Level, improved
 from bot.markdown import clipped, prose, shortened
 from bot.printable import printable
 from bot.review.comments import plain
@@ -68,11 +68,13 @@ def title(review: Review) -> str:
     """The review in one line."""
     brought = _counts(review.introduced_or_worsened)
     fixed = len(review.fixed)
+    better = sum(improved(*pair) for pair in review.changed)
     parts = [
         f"Introduces {brought}" if brought else "Introduces no hazard",
+        f"improves {better}" if better else "",
         f"fixes {fixed}" if fixed else "",
     ]
-    if not brought and not fixed and not review.composes:
+    if not brought and not fixed and not better and not review.composes:
         return "Touches no compose"
     return ", ".join(part for part in parts if part)
 

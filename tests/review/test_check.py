@@ -45,6 +45,12 @@ def test_the_title_counts(introduced: list, title: str) -> None:  # type: ignore
     assert check(reviewed(introduced, {})).title == title
 
 
+def test_the_title_speaks_of_what_became_better() -> None:
+    review = reviewed([], {})
+    better = (finding(level="error"), replace(finding(level="warning"), status="reachable"))
+    assert check(replace(review, changed=(better,))).title == "Introduces no hazard, improves 1"
+
+
 def test_a_change_beside_every_compose_succeeds_without_a_comment() -> None:
     assert nothing_to_review().conclusion == "success"
     assert merge_group_check().conclusion == "success"
