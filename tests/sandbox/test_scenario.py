@@ -168,6 +168,20 @@ async def test_other_websites_can_neither_read_nor_press_anything(box: Sandbox, 
     assert not box.scenario.fixed
 
 
+async def test_links_of_a_review_lead_to_files_and_commits(box: Sandbox, browser: aiohttp.ClientSession) -> None:
+    assert box.scenario is not None
+    head, root = box.scenario.pull.head, f"{box.hub.web_url}/{box.scenario.repository.full_name}"
+    async with browser.get(f"{root}/blob/{head}/compose/otter-dual.yml") as answer:
+        assert answer.status == 200
+        assert re.search(r'id="L7">.*vllm/vllm-openai:v0\.28\.0', await answer.text())
+    async with browser.get(f"{root}/commit/{head}") as answer:
+        assert answer.status == 200
+        assert "Move two cards to vLLM 0.28.0" in await answer.text()
+    for gone in (f"blob/{head}/compose/none.yml", f"blob/{head}/compose%0Ax", f"commit/{'0' * 40}", "commit/main"):
+        async with browser.get(f"{root}/{gone}") as answer:
+            assert answer.status == 404
+
+
 async def test_the_first_address_leads_to_the_page(box: Sandbox, browser: aiohttp.ClientSession) -> None:
     async with browser.get(box.hub.web_url) as answer:
         assert str(answer.url) == box.page_url
