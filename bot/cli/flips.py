@@ -13,13 +13,14 @@ import click
 from bot.audit.discovery import Unit, discover
 from bot.catalog.model import ImageDeclaration
 from bot.cli.failure import Failure
+from bot.cli.hints import near
 from bot.cli.opening import opened, readable
 from bot.cli.options import format_option, rev_option
 from bot.cli.progress import progress
 from bot.cli.terminal import Terminal
 from bot.compose import load_project
 from bot.engine import Engine, Property, source_link
-from bot.engine.facts import UnknownReleaseError, load
+from bot.engine.facts import UnknownReleaseError, load, releases
 from bot.engine.flips import Flips, between
 from bot.provenance import Position, Reason
 from bot.resolution import Repository, resolve_service
@@ -63,7 +64,8 @@ def _release(name: str) -> str:
     try:
         load(version)
     except UnknownReleaseError:
-        raise Failure(f"release {version} has no facts; learn it with: learn {version}") from None
+        hint = near(version, releases(), "known are")
+        raise Failure(f"release {version} has no facts: {hint} `seamguard learn {version}` reads its source") from None
     return version
 
 
@@ -146,9 +148,8 @@ def _print(out: Terminal, found: list[ServiceFlips], old: str, new: str) -> None
             out.line(f"  {new} refuses {error.argument}: {error.message}")
         for lost in item.flips.lost:
             out.line(f"  {lost.argument}: {lost.message}")
-    out.line(
-        f"{len(found)} services change between {old} and {new}" if found else f"nothing changes from {old} to {new}"
-    )
+    many = f"{len(found)} service{' changes' if len(found) == 1 else 's change'}"
+    out.line(f"{many} between {old} and {new}" if found else f"nothing changes from {old} to {new}")
 
 
 def _place(release: str, reason: Reason) -> str:

@@ -54,7 +54,7 @@ def test_for_people(folder: Path) -> None:
     assert "quiet/docker-compose.yml: quiet" in text
     assert "prefix_caching: off → on" in text
     assert "blob/v0.27.1/vllm/engine/arg_utils.py#L" in text
-    assert text.rstrip().endswith("1 services change between 0.27.1 and 0.28.0")
+    assert text.rstrip().endswith("1 service changes between 0.27.1 and 0.28.0")
 
 
 def test_nothing_changes(folder: Path) -> None:
