@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import aiohttp
@@ -210,9 +210,11 @@ async def test_changes_are_told_as_they_happen(box: Sandbox, browser: aiohttp.Cl
 
 
 def _wait(browser: Any, text: str) -> None:
+    from selenium.common import StaleElementReferenceException
     from selenium.webdriver.support.wait import WebDriverWait
 
-    WebDriverWait(browser, 30, 0.1).until(lambda it: text in it.find_element("tag name", "body").text)
+    wait = WebDriverWait(browser, 30, 0.1, [StaleElementReferenceException])
+    wait.until(lambda it: text in it.find_element("tag name", "body").text)
 
 
 @needs_chromium
@@ -224,26 +226,35 @@ async def test_in_a_browser(box: Sandbox, scripts: bool) -> None:
     assert seen == []
 
 
+def _only(browser: Any, selector: str, do: Callable[[Any], Any]) -> Any:
+    """What `do` says of the one such element, found anew when the page loads itself again in between."""
+    from selenium.common import StaleElementReferenceException
+
+    for _ in range(5):
+        (element,) = browser.find_elements("xpath" if selector.startswith("//") else "css selector", selector)
+        try:
+            return do(element)
+        except StaleElementReferenceException:
+            continue
+    raise AssertionError(f"{selector} never stays")
+
+
 def _visit(box: Sandbox, loop: asyncio.AbstractEventLoop, scripts: bool) -> list[str]:
     """What a person does, in a thread of its own; the complaints of the browser."""
     with chromium(scripts=scripts) as browser:
         browser.get(box.page_url)
         _wait(browser, "Look at this.")
         _wait(browser, "A check failed")
-        (thread,) = browser.find_elements("css selector", "section.thread")
-        assert "--enable-prefix-caching" in thread.text
-        (button,) = browser.find_elements("xpath", "//button[text()='/recheck']")
-        button.click()
+        assert "--enable-prefix-caching" in _only(browser, "section.thread", lambda thread: thread.text)
+        _only(browser, "//button[text()='/recheck']", lambda button: button.click())
         _wait(browser, "commented")
-        (button,) = browser.find_elements("xpath", "//button[text()='Push the prepared fix']")
-        button.click()
+        _only(browser, "//button[text()='Push the prepared fix']", lambda button: button.click())
         _wait(browser, "The fix is pushed")
         asyncio.run_coroutine_threadsafe(_mend(box), loop).result(10)
         _wait(browser, "All checks have passed")
-        (folded,) = browser.find_elements("css selector", "details.thread")
-        assert "resolved" in folded.text
+        assert "resolved" in _only(browser, "details.thread", lambda folded: folded.text)
         if not scripts:
-            browser.find_element("link text", "Write a comment").click()
+            _only(browser, "//a[text()='Write a comment']", lambda link: link.click())
         browser.find_element("id", "body").send_keys("By hand")
         browser.find_element("xpath", "//form[@id='write']//button").click()
         _wait(browser, "By hand")
