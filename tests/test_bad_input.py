@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_read_has_an_error_with_its_place(
     error = answer["errors"][0]
     assert words in error["message"]
     assert error["path"] in ("compose.yml", "other.yml")
-    assert error["line"] or "larger" in words or "binary" in words or "UTF-8" in words
+    assert error["line"]
 
 
 @pytest.mark.parametrize(("content", "words"), UNREADABLE.values(), ids=list(UNREADABLE))

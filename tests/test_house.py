@@ -11,7 +11,7 @@ import pytest
 import bot
 
 HOUSE = Path(bot.__file__).parent
-GROUND = {"printable", "provenance", "references", "rules", "tree"}
+GROUND = {"memory", "printable", "provenance", "references", "rules", "tree"}
 """What every room may import, and what imports none of them but what stands here."""
 
 BELOW: dict[str, set[str]] = {
@@ -26,6 +26,7 @@ BELOW: dict[str, set[str]] = {
     "learn": {"engine"},
     "worlds": {"compose", "shell"},
     "catalog": {"compose", "shell", "engine"},
+    "upstream": {"markdown", "engine", "catalog", "learn"},
     "hazards": {"markdown", "engine"},
     "resolution": {"compose", "shell", "worlds", "engine", "catalog"},
     "audit": {"compose", "shell", "worlds", "engine", "catalog", "hazards", "resolution"},
@@ -34,6 +35,7 @@ BELOW: dict[str, set[str]] = {
     "jobs": {
         "markdown",
         "compose",
+        "engine",
         "catalog",
         "hazards",
         "resolution",
@@ -42,6 +44,7 @@ BELOW: dict[str, set[str]] = {
         "commands",
         "github",
         "store",
+        "learn",
     },
 }
 """For each room those that it may import besides."""

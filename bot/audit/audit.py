@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from bot.audit.cards import evaluate_on_cards
 from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_engine
 from bot.audit.observations import of_compose_error, of_seams
+from bot.audit.statements import against_statements
 from bot.audit.subject import subject
 from bot.catalog import Problem, idle_globs
 from bot.compose import ComposeError, Project, load_project
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Rule, Rules, Situation, Subject, World, at_least, evaluate
+from bot.memory import Itself
 from bot.provenance import Reason
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
@@ -26,6 +28,9 @@ _SEVERITY = ("active", "reachable", "unknown", "mitigated")
 _PLAIN_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _AROUND = 3
 """Lines of a comment, above and below the one that offers a variable, that are read as being about it."""
+
+_WEIGHT = 30
+"""Bytes that a character of a compose and its scripts takes when they are resolved in all worlds."""
 
 _STAND_IN = "1"
 """A value that most fields accept, to see whether a refusal is only about variables that nobody set."""
@@ -62,6 +67,11 @@ class Report:
     units: tuple[UnitReport, ...]
     skipped: tuple[Skipped, ...]
     problems: tuple[Problem, ...]
+
+    @property
+    def pins(self) -> Iterator[Pin]:
+        """The pins of all vLLM engines."""
+        return (pin for unit in self.units for service in unit.services for pin in service.pins)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -109,6 +119,14 @@ def audit(
 
 def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     """One compose, every service of it that runs an inference server."""
+    documents = repository.documents
+    question = ("audit", unit, Itself(rules), Itself(repository.catalog), documents.view)
+    return documents.memory.answer(
+        question, repository.tree, lambda tree: _audited(repository.over(tree), unit, rules), _WEIGHT
+    )
+
+
+def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     project = load_project(repository.documents, unit.files, {})
     services: list[ResolvedService] = []
     findings: list[Finding] = []
@@ -120,6 +138,7 @@ def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
             findings += _findings(repository, unit, service, rules)
         if not all(world.resolved for world in service.defaults):
             unresolved.add(name)
+    findings += against_statements(repository.catalog, services, rules, findings)
     findings += _refusals(repository, unit, project, rules)
     if len(unit.files) > 1:
         findings = [replace(finding, files=unit.files) for finding in findings]

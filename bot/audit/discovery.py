@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass
+from functools import partial
 
 from bot.catalog import Configuration, fits
 from bot.compose import Documents, load_project, looks_like_compose
@@ -62,14 +63,24 @@ def discover(tree: Tree, documents: Documents, configuration: Configuration) -> 
     for path in paths:
         if _ignored(path, configuration) or _is_override(path, names):
             continue
-        is_compose, reason = looks_like_compose(documents, path)
-        if is_compose or _was_meant_as_one(documents, path):
+        is_compose, why, unread = documents.memory.answer(
+            ("a compose", path, documents.view), tree, partial(_judge, documents, path)
+        )
+        if is_compose:
             units.append(Unit((path, *_override_of(path, names))))
-        elif why := _unreadable(tree, path):
-            skipped.append(Skipped(path, why, unread=True))
-        elif _expected(path, configuration):
-            skipped.append(Skipped(path, reason))
+        elif unread or _expected(path, configuration):
+            skipped.append(Skipped(path, why, unread=unread))
     return Discovery(tuple(units), tuple(skipped))
+
+
+def _judge(documents: Documents, path: str, tree: Tree) -> tuple[bool, str, bool]:
+    """Whether a file is a compose; why not, and whether that is because it cannot be read."""
+    documents = documents.over(tree)
+    is_compose, reason = looks_like_compose(documents, path)
+    if is_compose or _was_meant_as_one(documents, path):
+        return True, "", False
+    why = _unreadable(tree, path)
+    return False, why or reason, bool(why)
 
 
 def _ignored(path: str, configuration: Configuration) -> bool:

@@ -100,6 +100,7 @@ def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineErr
         "kind": error.kind,
         "argument": error.argument,
         "message": error.message,
+        "alike": error.alike,
         "add": _named(_ASKS_FOR, error.message),
         "remove": _named(_ASKS_AWAY, error.message),
         "near": _nearest_flag(world, error) if error.kind == "unknown-flag" else "",

@@ -16,12 +16,14 @@ from bot.catalog.model import (
     Patch,
     Problem,
     SeamDeclaration,
+    VerifiedOn,
 )
 from bot.catalog.models import model_for
-from bot.catalog.overlays import WiredPatch, overlays_for
-from bot.catalog.patches import load_bearing_for
+from bot.catalog.overlays import WiredPatch, is_patch, overlays_for
+from bot.catalog.patches import is_named, load_bearing_for, made_for, runs_at
 from bot.catalog.reading import read_catalog
-from bot.catalog.registry import slugs_of
+from bot.catalog.registry import engine_of, slugs_of
+from bot.catalog.running import files_run
 
 __all__ = [
     "Attribution",
@@ -36,15 +38,22 @@ __all__ = [
     "Patch",
     "Problem",
     "SeamDeclaration",
+    "VerifiedOn",
     "WiredPatch",
+    "engine_of",
+    "files_run",
     "fits",
     "hardware_for",
     "idle_globs",
+    "is_named",
+    "is_patch",
     "load_bearing_for",
+    "made_for",
     "model_for",
     "overlays_for",
     "read_catalog",
     "read_configuration",
     "read_header",
+    "runs_at",
     "slugs_of",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Literal
 
 from bot.provenance import Position, Reason
 
@@ -60,11 +61,25 @@ class Attribution:
 
 
 @dataclass(frozen=True, slots=True)
+class VerifiedOn:
+    """The vLLM releases that a patch was verified on, as written: releases (`0.25.1`) or ranges (`>=0.25.0,<0.26.0`).
+
+    `basis` is where that is stated: "entry" (`patches.yml`), "header" (the patch's own leading comments), or "name"
+    (of its file or folder, which says for which release the patch was made).
+    """
+
+    releases: tuple[str, ...]
+    basis: Literal["entry", "header", "name"]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
 class Patch:
     """An entry of `patches.yml`.
 
     `upstream` are normal references (`vllm-project/vllm#48375`) that it stands for. `files` are paths of the
-    repository, files or folders; `script` is the one that is run, where the entry says so.
+    repository, files or folders; `script` is the one that is run, where the entry says so. `gaps` are composes that the
+    entry itself says to lack the patch (`delivery_gaps`). `baked`: images that the repository builds have it.
     """
 
     id: str
@@ -79,6 +94,9 @@ class Patch:
     deprecated: bool
     position: Position
     script: str | None = None
+    gaps: tuple[str, ...] = ()
+    baked: bool = False
+    verified: VerifiedOn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +174,8 @@ class Configuration:
 class Catalog:
     """Everything above, for one state of a repository; compared by identity, or by `without_positions`.
 
-    `slugs` maps each slug of the repository's registry to the composes that it names. `problems` holds those of the
-    configuration too.
+    `slugs` maps each slug of the repository's registry to the composes that it names, `slug_engines` to the id of its
+    engine profile. `problems` holds those of the configuration too.
     """
 
     configuration: Configuration
@@ -167,6 +185,7 @@ class Catalog:
     patches: tuple[Patch, ...]
     slugs: Mapping[str, tuple[str, ...]]
     problems: tuple[Problem, ...] = ()
+    slug_engines: Mapping[str, str] = field(default_factory=dict)
 
     def without_positions(self) -> object:
         """What the catalog says, wherever it says it: equal before and after a change that only moves lines."""

@@ -42,6 +42,7 @@ class WiredPatch:
     why: str
     because: tuple[Reason, ...]
     patch: Patch | None = None
+    about: str = ""
 
     @property
     def wired(self) -> bool | None:
@@ -68,6 +69,7 @@ class _Invocation:
     failure_stops_boot: bool | None
     why: str
     because: tuple[Reason, ...] = ()
+    about: str = ""
 
 
 def overlays_for(
@@ -156,7 +158,8 @@ def _places(file: str, mounts: Iterable[Mount]) -> Iterable[_Placed]:
 def _listed(
     patch: Patch, placed: tuple[_Placed, ...], service: Service, steps: tuple[Step, ...], argv: tuple[Word, ...] | None
 ) -> WiredPatch:
-    mounted, missing = _mounted(patch, placed)
+    mounted, absent = _mounted(patch, placed)
+    missing = "" if mounted else f"{absent} is not mounted" + (", and the patch may need it" if mounted is None else "")
     invocation = _invocation(patch, _runnable(patch, placed), service, steps, argv)
     return WiredPatch(
         id=patch.id,
@@ -169,20 +172,21 @@ def _listed(
         why=missing or invocation.why,
         because=(_entry(patch), *_mount_reasons(place.mount for place in placed), *invocation.because),
         patch=patch,
+        about=absent if missing else invocation.about,
     )
 
 
 def _mounted(patch: Patch, placed: tuple[_Placed, ...]) -> tuple[bool | None, str]:
-    """Whether all files are there. A script may do without some file of its entry: then that can't be decided."""
+    """Whether all files are there, and one that is not. A script may do without a file of its entry: None."""
     present = {place.file for place in placed}
     absent = [file for file in patch.files if not any(name == file or name.startswith(f"{file}/") for name in present)]
     if patch.script in absent:
-        return False, f"{patch.script} is not mounted"
+        return False, patch.script or ""
     if not absent:
         return True, ""
     if patch.mechanism == "site_package_overlay":
-        return False, f"{absent[0]} is not mounted"
-    return None, f"{absent[0]} is not mounted, and the patch may need it"
+        return False, absent[0]
+    return None, absent[0]
 
 
 def _runnable(patch: Patch, placed: tuple[_Placed, ...]) -> tuple[_Placed, ...]:
@@ -211,7 +215,7 @@ def _invocation(
         return _of_template(places, argv)
     if any(_is_imported(place, service) for place in places):
         return _Invocation(True, True, None, "Python imports it by itself: what a failure does is decided in the file")
-    return _Invocation(False, False, False, f"nothing runs {places[0].target} before the engine")
+    return _not_run(f"nothing runs {places[0].target} before the engine", places[0])
 
 
 def _safety(step: Step) -> tuple[bool, int]:
@@ -229,7 +233,7 @@ def _of_step(step: Step) -> _Invocation:
     else:
         why = "" if stops else f"the engine starts although `{command}` failed"
     reason = Reason("shell", step.position.path, step.position.line, command)
-    return _Invocation(True, step.before_engine, stops, why, (reason,))
+    return _Invocation(True, step.before_engine, stops, why, (reason,), command)
 
 
 def _of_template(places: tuple[_Placed, ...], argv: tuple[Word, ...] | None) -> _Invocation:
@@ -242,7 +246,11 @@ def _of_template(places: tuple[_Placed, ...], argv: tuple[Word, ...] | None) -> 
     for word in argv:
         if word.text in targets or any(word.text.endswith(f"={target}") for target in targets):
             return _Invocation(True, True, True, "", word.because[-1:])
-    return _Invocation(False, False, False, f"no argument of the engine names {places[0].target}")
+    return _not_run(f"no argument of the engine names {places[0].target}", places[0])
+
+
+def _not_run(why: str, place: _Placed) -> _Invocation:
+    return _Invocation(False, False, False, why, about=place.target)
 
 
 def _run_without_mount(patch: Patch, places: tuple[str, ...], steps: tuple[Step, ...]) -> WiredPatch | None:
@@ -262,14 +270,19 @@ def _run_without_mount(patch: Patch, places: tuple[str, ...], steps: tuple[Step,
         why=f"{places[0]} is run and not mounted",
         because=(_entry(patch), *invocation.because),
         patch=patch,
+        about=places[0],
     )
 
 
 def _looks_like_a_patch(mount: Mount) -> bool:
     if mount.source.lower().endswith(_NO_CODE):
         return False
-    named = references_in_path(mount.source) or references_in_path(mount.target) or _PATCH_FOLDER.search(mount.source)
-    return bool(named or _PACKAGES.search(mount.target))
+    return is_patch(mount.source) or bool(references_in_path(mount.target) or _PACKAGES.search(mount.target))
+
+
+def is_patch(path: str) -> bool:
+    """Whether a path is that of a patch, by its own name or by that of a folder."""
+    return bool(references_in_path(path) or _PATCH_FOLDER.search(path))
 
 
 def _unlisted(places: tuple[_Placed, ...], service: Service, steps: tuple[Step, ...]) -> WiredPatch:
@@ -284,6 +297,7 @@ def _unlisted(places: tuple[_Placed, ...], service: Service, steps: tuple[Step, 
         failure_stops_boot=invocation.failure_stops_boot,
         why=invocation.why,
         because=(*_mount_reasons(place.mount for place in places), *invocation.because),
+        about=invocation.about,
     )
 
 

@@ -6,12 +6,26 @@ import re
 from collections.abc import Iterable
 
 from bot.catalog.document import Value
-from bot.catalog.model import Attribution, Catalog, Patch
+from bot.catalog.model import Attribution, Catalog, Patch, VerifiedOn
+from bot.provenance import Position
 from bot.references import UPSTREAM, references_in
 
 MARKS = ("load_bearing_when", "delivery_mechanism", "delivery_spec")
 """The keys by which a file of patches, and an entry in it, is recognised."""
 
+VERIFIED = ("verified_on", "verified_releases", "verified_with", "tested_on", "releases", "vllm_releases")
+"""The keys of an entry, or of a part of it, that name the releases of vLLM that the patch was verified on."""
+
+MAX_HEADER = 40
+"""Lines of a patch in which its header is looked for."""
+
+_PARTS = ("delivery_spec", "drift_guard")
+_MADE_FOR = re.compile(r"(?:^|[-_/])v([01]\.\d+\.\d+)(?=[-_/.]|$)")
+_VERSION = r"v?[01]\.\d{1,3}(?:\.(?:\d{1,3}|x\b)){0,2}"
+_RELEASES = re.compile(rf"(?<![\w.])(?:[<>=]=?\s*)?{_VERSION}(?:\s*,\s*[<>=]=?\s*{_VERSION})*(?![\w]|\.\d)")
+_STATED = re.compile(
+    r"[\s#/*;\"'-]*(?:verified|tested|validated)[ _-](?:on|with|against|releases?)\s*:\s*(?:vllm\b)?(.*)", re.IGNORECASE
+)
 _NUMBERED = re.compile(r"(?<![A-Za-z0-9])pr[-_]?([1-9][0-9]{3,5})(?![0-9])", re.IGNORECASE)
 _OTHER_ENGINES = re.compile(
     r"(?<![a-z])(?:sglang|llama[._-]?cpp|ik-?llama|lmcache|flashinfer|transformers|triton|torch)"
@@ -27,14 +41,42 @@ def read_patches(root: Value) -> tuple[Patch, ...]:
 
 def load_bearing_for(catalog: Catalog, path: str, slugs: Iterable[str]) -> tuple[tuple[Patch, Attribution], ...]:
     """The patches that the repository says a compose needs, known by its path or by one of its slugs."""
-    names = {path, *slugs}
+    slugs = tuple(slugs)
     return tuple(
         (patch, row)
         for patch in catalog.patches
         if not patch.deprecated
         for row in patch.load_bearing_when
-        if not names.isdisjoint(row.composes)
+        if is_named(row.composes, path, slugs)
     )
+
+
+def is_named(composes: Iterable[str], path: str, slugs: Iterable[str]) -> bool:
+    """Whether a list of composes has one that is known by its path or by one of its slugs."""
+    names = {path, *slugs}
+    return any(compose.removeprefix("./") in names for compose in composes)
+
+
+def runs_at(patch: Patch) -> tuple[str, ...]:
+    """The places in the container that an entry declares: where the patch is mounted, and what is run."""
+    run = next((word for word in (patch.invoke or "").split() if word.startswith("/")), None)
+    return tuple(place.rstrip("/") for place in (patch.mounted_at, run) if place)
+
+
+def verified_by_header(text: str, path: str) -> VerifiedOn | None:
+    """What the leading lines of a patch say about the releases that it was verified on; None when they say nothing."""
+    for number, line in enumerate(text[:100_000].split("\n")[:MAX_HEADER], 1):
+        if (stated := _STATED.match(line[:500])) and (releases := _RELEASES.findall(stated[1])):
+            return VerifiedOn(tuple(releases), "header", Position(path, number))
+    return None
+
+
+def made_for(files: Iterable[str], position: Position) -> VerifiedOn | None:
+    """The release in the names of a patch's files (`patches/pr42006-v0.22.0`), when they agree on one."""
+    named = {
+        release for file in files if not _OTHER_ENGINES.search(file.lower()) for release in _MADE_FOR.findall(file)
+    }
+    return VerifiedOn((named.pop(),), "name", position) if len(named) == 1 else None
 
 
 def references_in_path(path: str) -> tuple[str, ...]:
@@ -72,7 +114,24 @@ def _patch(entry: Value) -> Patch | None:
         deprecated=bool(deprecated) and deprecated != "false",
         position=entry.position,
         script=script.strip("/") if script else None,
+        gaps=tuple(name for row in _attributions(fields.get("delivery_gaps")) for name in row.composes),
+        baked=_is_baked(fields),
+        verified=_verified(fields) or made_for(files, entry.position),
     )
+
+
+def _is_baked(fields: dict[str, Value]) -> bool:
+    delivery = fields["delivery"].fields() if "delivery" in fields else {}
+    return _text(fields, "delivery_mechanism") == "dockerfile" or _text(delivery, "dockerfile_bake") == "true"
+
+
+def _verified(fields: dict[str, Value]) -> VerifiedOn | None:
+    for part in (fields, *(fields[name].fields() for name in _PARTS if name in fields)):
+        for key in VERIFIED:
+            stated = [release for text in part[key].texts for release in _RELEASES.findall(text)] if key in part else []
+            if stated:
+                return VerifiedOn(tuple(stated), "entry", part[key].position)
+    return None
 
 
 def _attributions(rows: Value | None) -> Iterable[Attribution]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from bot.catalog.configuration import read_configuration
-from bot.catalog.document import NotYaml, Value, parse
+from bot.catalog.document import NotYaml, parse
 from bot.catalog.hardware import unknown_cards
-from bot.catalog.model import Catalog, EngineProfile, HardwareProfile, ModelProfile, Patch, Problem
+from bot.catalog.model import Catalog, Configuration, EngineProfile, HardwareProfile, ModelProfile, Patch, Problem
 from bot.catalog.patches import MARKS as PATCH_MARKS
-from bot.catalog.patches import read_patches
+from bot.catalog.patches import read_patches, verified_by_header
+from bot.catalog.patches_schema import faults
 from bot.catalog.profiles import read_profile
 from bot.catalog.registry import MARKS as REGISTRY_MARKS
-from bot.catalog.registry import is_registry, read_registry
+from bot.catalog.registry import is_registry, read_engines, read_registry
+from bot.memory import Itself, Memory
 from bot.provenance import Position
 from bot.tree import Tree, UnreadableFile
 
@@ -22,6 +26,12 @@ T = TypeVar("T", EngineProfile, HardwareProfile)
 
 MAX_PARSED_CHARACTERS = 16 * 1024 * 1024
 """YAML that is parsed for one catalog, about a second's work: a hundred times the largest catalog known."""
+
+_WEIGHT = 5
+"""Bytes that a character of a profile takes when it is read."""
+
+MAX_HEADERS = 8
+"""Files of one patch whose leading comments are read."""
 
 _DESCRIPTION = re.compile(
     r"^(?:sm|compute_capability|install|family|weights|architectures?|layer_types|[a-z0-9_]*_layers)[ \t]*:",
@@ -32,85 +42,116 @@ _REGISTRY_ENTRY = re.compile(
 )
 
 
-def read_catalog(tree: Tree) -> Catalog:
-    """The catalog of a repository, empty for one without any of this. What can't be read is a `Problem`."""
-    return _Reading(tree).catalog()
+def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
+    """The catalog of a repository, empty for one without any of this. What can't be read is a `Problem`.
+
+    Where `memory` knows a catalog that says the same, it is that one.
+    """
+    memory = Memory() if memory is None else memory
+    configuration = memory.answer("configuration", tree, lambda seen: Itself(read_configuration(seen)))
+    parts: list[_Part | Problem] = []
+    room = MAX_PARSED_CHARACTERS
+    for path in tree.paths():
+        if not path.endswith((".yml", ".yaml")):
+            continue
+        size = memory.answer(("of the catalog", path), tree, partial(_size, path))
+        room -= size
+        if room < 0:
+            message = "too much YAML in this repository: profiles from here on are not read"
+            parts.append(Problem(message, Position(path, 1)))
+            break
+        if size:
+            parts.append(memory.answer(("part of the catalog", path), tree, partial(_part, path), _WEIGHT))
+    question = ("catalog", configuration, *parts)
+    return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts))
 
 
-class _Reading:
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.models: list[ModelProfile] = []
-        self.engines: dict[str, EngineProfile] = {}
-        self.hardware: dict[str, HardwareProfile] = {}
-        self.patches: list[Patch] = []
-        self.slugs: dict[str, tuple[str, ...]] = {}
-        self.problems: list[Problem] = []
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """What one file has for the catalog; compared by identity."""
 
-    def catalog(self) -> Catalog:
-        configuration = read_configuration(self.tree)
-        self.problems.extend(configuration.problems)
-        room = MAX_PARSED_CHARACTERS
-        for path, text in self._candidates():
-            room -= len(text)
-            if room < 0:
-                message = "too much YAML in this repository: profiles from here on are not read"
-                self.problems.append(Problem(message, Position(path, 1)))
-                break
-            self._take(path, text)
-        self.problems.extend(unknown_cards(configuration, self.hardware))
-        return Catalog(
-            configuration=configuration,
-            models=tuple(self.models),
-            engines=self.engines,
-            hardware=self.hardware,
-            patches=tuple(self.patches),
-            slugs=self.slugs,
-            problems=tuple(self.problems),
-        )
+    profile: ModelProfile | EngineProfile | HardwareProfile | None = None
+    patches: tuple[Patch, ...] = ()
+    slugs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    slug_engines: Mapping[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
 
-    def _candidates(self) -> Iterator[tuple[str, str]]:
-        """The files whose text lets expect a profile, patches or a registry: parsing every YAML file takes too long."""
-        for path in self.tree.paths():
-            if not path.endswith((".yml", ".yaml")):
-                continue
-            try:
-                text = self.tree.read(path)
-            except UnreadableFile:
-                continue  # whoever needs the file says so; for a catalog it is none
-            if text and (_expected(text) or is_registry(path)):
-                yield path, text
 
-    def _take(self, path: str, text: str) -> None:
+def _size(path: str, tree: Tree) -> int:
+    """The characters of a file whose text lets expect a profile, patches or a registry; 0 for any other.
+
+    Parsing every YAML file takes too long.
+    """
+    try:
+        text = tree.read(path)
+    except UnreadableFile:
+        return 0  # whoever needs the file says so; for a catalog it is none
+    return len(text) if text and (_expected(text) or is_registry(path)) else 0
+
+
+def _part(path: str, tree: Tree) -> _Part:
+    text = tree.read(path) or ""
+    try:
+        root = parse(text, path)
+    except NotYaml as error:
+        return _Part(problems=(Problem(f"not YAML: {error.message}", Position(path, error.line)),))
+    if root is None:
+        return _Part()
+    if _has_patches(text):
+        patches = tuple(_with_header(patch, tree) for patch in read_patches(root))
+        return _Part(patches=patches, problems=tuple(faults(root)))
+    if _has_key(text, "id"):
+        return _Part(profile=read_profile(root))
+    return _Part(slugs=read_registry(root), slug_engines=read_engines(root))
+
+
+def _with_header(patch: Patch, tree: Tree) -> Patch:
+    """The patch, with the releases that its own files say it was verified on, where the entry does not."""
+    if patch.deprecated or (patch.verified and patch.verified.basis == "entry"):
+        return patch
+    for file in list(dict.fromkeys((*((patch.script,) if patch.script else ()), *patch.files)))[:MAX_HEADERS]:
         try:
-            root = parse(text, path)
-        except NotYaml as error:
-            self.problems.append(Problem(f"not YAML: {error.message}", Position(path, error.line)))
-            return
-        if root is None:
-            return
-        if _has_patches(text):
-            self.patches.extend(read_patches(root))
-        elif _has_key(text, "id"):
-            self._take_profile(root)
-        else:
-            for slug, paths in read_registry(root).items():
-                self.slugs[slug] = tuple(dict.fromkeys((*self.slugs.get(slug, ()), *paths)))
+            text = tree.read(file)
+        except UnreadableFile:
+            continue
+        if text and (stated := verified_by_header(text, file)):
+            return replace(patch, verified=stated)
+    return patch
 
-    def _take_profile(self, root: Value) -> None:
-        profile = read_profile(root)
-        if isinstance(profile, ModelProfile):
-            self.models.append(profile)
-        elif isinstance(profile, EngineProfile):
-            self._keep(self.engines, profile)
-        elif isinstance(profile, HardwareProfile):
-            self._keep(self.hardware, profile)
 
-    def _keep(self, kept: dict[str, T], profile: T) -> None:
-        first = kept.setdefault(profile.id, profile)
-        if first is not profile:
-            message = f"a second profile with the id {profile.id!r}; {first.position} is used"
-            self.problems.append(Problem(message, profile.position))
+def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]) -> Catalog:
+    models: list[ModelProfile] = []
+    engines: dict[str, EngineProfile] = {}
+    hardware: dict[str, HardwareProfile] = {}
+    patches: list[Patch] = []
+    slugs: dict[str, tuple[str, ...]] = {}
+    slug_engines: dict[str, str] = {}
+    problems = list(configuration.problems)
+    for part in parts:
+        if isinstance(part, Problem):
+            problems.append(part)
+            continue
+        problems += part.problems
+        if isinstance(part.profile, ModelProfile):
+            models.append(part.profile)
+        elif isinstance(part.profile, EngineProfile):
+            problems += _kept(engines, part.profile)
+        elif isinstance(part.profile, HardwareProfile):
+            problems += _kept(hardware, part.profile)
+        patches += part.patches
+        for slug, paths in part.slugs.items():
+            slugs[slug] = tuple(dict.fromkeys((*slugs.get(slug, ()), *paths)))
+        slug_engines.update(part.slug_engines)
+    problems += unknown_cards(configuration, hardware)
+    read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines
+    return Catalog(configuration, *read)
+
+
+def _kept(known: dict[str, T], profile: T) -> Iterator[Problem]:
+    first = known.setdefault(profile.id, profile)
+    if first is not profile:
+        message = f"a second profile with the id {profile.id!r}; {first.position} is used"
+        yield Problem(message, profile.position)
 
 
 def _has_patches(text: str) -> bool:

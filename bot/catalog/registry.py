@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from bot.catalog.document import Value
-from bot.catalog.model import Catalog, Header
+from bot.catalog.model import Catalog, EngineProfile, Header
 
 MARKS = ("compose_path", "compose_file", "compose")
 """The keys under which a registry's entry names its compose."""
+
+ENGINE_MARKS = ("engine_profile", "engine-profile", "engine")
+"""The keys under which it names its engine profile."""
 
 _DEPTH = 3
 _YAML = re.compile(r"[^\s:{}]+\.ya?ml")
@@ -24,8 +27,20 @@ def read_registry(root: Value) -> Mapping[str, tuple[str, ...]]:
     top of the file or in one of its sections.
     """
     found: dict[str, dict[str, None]] = {}
-    _collect(root, _DEPTH, is_registry(root.path), found)
+    for slug, path, _ in _entries(root, _DEPTH, is_registry(root.path)):
+        found.setdefault(slug, {})[path] = None
     return {slug: tuple(paths) for slug, paths in found.items()}
+
+
+def read_engines(root: Value) -> Mapping[str, str]:
+    """The engine profile that a registry's entry names for each slug."""
+    found: dict[str, str] = {}
+    for slug, _, entry in _entries(root, _DEPTH, is_registry(root.path)):
+        fields = entry.fields() if entry.is_mapping else {}
+        named = next((text for key in ENGINE_MARKS if key in fields and (text := fields[key].text)), None)
+        if named:
+            found[slug] = named
+    return found
 
 
 def is_registry(path: str) -> bool:
@@ -41,23 +56,34 @@ def slugs_of(catalog: Catalog, path: str, header: Header) -> tuple[str, ...]:
     return (header.slug,)
 
 
-def _collect(value: Value, depth: int, plain: bool, found: dict[str, dict[str, None]]) -> None:
+def engine_of(catalog: Catalog, header: Header, slugs: Iterable[str]) -> EngineProfile | None:
+    """The engine profile that a compose is run with: the one that its header names, else that of its slugs' entries.
+
+    None when nobody names one, or several are named.
+    """
+    named = header.get("engine-profile")
+    names = {named} if named else {catalog.slug_engines[slug] for slug in slugs if slug in catalog.slug_engines}
+    return catalog.engines.get(names.pop()) if len(names) == 1 else None
+
+
+def _entries(value: Value, depth: int, plain: bool) -> Iterator[tuple[str, str, Value]]:
+    """(slug, compose, entry) of every entry."""
     if not depth:
         return
     if value.is_mapping:
         for key, entry in value.fields().items():
             path = _compose(entry) or (_path(entry) if plain else None)
             if path:
-                found.setdefault(key, {})[path] = None
+                yield key, path, entry
             else:
-                _collect(entry, depth - 1, plain, found)
+                yield from _entries(entry, depth - 1, plain)
         return
     for entry in value.children:
         if entry.is_mapping:
             fields = entry.fields()
             slug = next((fields[name].text for name in ("slug", "name", "id") if name in fields), None)
             if slug and (path := _compose(entry)):
-                found.setdefault(slug, {})[path] = None
+                yield slug, path, entry
 
 
 def _compose(entry: Value) -> str | None:

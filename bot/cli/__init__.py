@@ -16,6 +16,7 @@ from bot.printable import printable
 
 _COMMANDS = {
     "audit": "bot.cli.audit:audit_command",
+    "clocks": "bot.cli.clocks:clocks_command",
     "demo": "bot.cli.demo:demo_command",
     "doctor": "bot.cli.doctor:doctor_command",
     "explain": "bot.cli.explain:explain_command",
@@ -54,7 +55,7 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line; unreadable input ends it with status 2 and one sentence."""
     # The process lives for one question and makes few cycles: collecting them costs more than it frees.
-    gc.set_threshold(500_000, 50, 50)
+    gc.set_threshold(1_000_000, 50, 50)
     atexit.register(gc.freeze)  # else the interpreter looks through all that was made once more before it ends
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

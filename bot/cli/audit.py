@@ -10,6 +10,7 @@ import click
 from bot.audit import Report, Unit, audit
 from bot.cli.failure import Failure
 from bot.cli.hints import near
+from bot.cli.learning import Learning, informed, offline_option
 from bot.cli.machine import print_json
 from bot.cli.opening import opened, readable
 from bot.cli.options import fail_on_option, format_option, rev_option
@@ -26,14 +27,15 @@ SCHEMA = 1
 @rev_option
 @click.option("--rule", "only", multiple=True, metavar="ID", help="Only this rule; may be given more than once.")
 @click.option("--folded", is_flag=True, help="Show in text what is folded away: mitigated, or nothing to act on.")
+@offline_option
 @fail_on_option
 @format_option("text", "json", "sarif", "github")
 def audit_command(
-    folder: Path, rev: str | None, only: tuple[str, ...], folded: bool, fail_on: str, output: str
+    folder: Path, rev: str | None, only: tuple[str, ...], folded: bool, offline: bool, fail_on: str, output: str
 ) -> None:
     """Resolve every compose below FOLDER and list the hazards in it."""
     rules = _chosen(load_rules(), only)
-    report = _audited(folder, rev, rules)
+    report = _audited(folder, rev, rules, offline)
     if output == "json":
         print_json(report_json(report))
     elif output == "sarif":
@@ -58,16 +60,20 @@ def _chosen(rules: Rules, only: tuple[str, ...]) -> Rules:
     return rules.only(only) if only else rules
 
 
-def _audited(folder: Path, rev: str | None, rules: Rules) -> Report:
+def _audited(folder: Path, rev: str | None, rules: Rules, offline: bool) -> Report:
     with announced(lambda: _reading(folder, rev)) as begun, opened(folder, rev) as repository:
         readable(repository)
-        with progress("composes") as advance:
 
-            def next_one(unit: Unit, total: int) -> None:
-                begun()
-                advance(unit.path, total)
+        def work() -> Report:
+            with progress("composes") as advance:
 
-            return audit(repository, rules, progress=next_one)
+                def next_one(unit: Unit, total: int) -> None:
+                    begun()
+                    advance(unit.path, total)
+
+                return audit(repository, rules, progress=next_one)
+
+        return informed(work, lambda report: report.pins, Learning(offline))
 
 
 def _reading(folder: Path, rev: str | None) -> str:

@@ -9,6 +9,7 @@ import click
 
 from bot.cli.failure import Failure
 from bot.cli.hints import near, no_service
+from bot.cli.learning import Learning, informed, offline_option, pins_of
 from bot.cli.opening import locate, opened, readable
 from bot.cli.options import env_option, repo_option, rev_option, symbol_option
 from bot.compose import load_project
@@ -25,6 +26,7 @@ from bot.resolution import Repository, ResolvedService, resolve_service
 @rev_option
 @env_option
 @symbol_option
+@offline_option
 def explain_command(
     subject: str,
     property_name: str | None,
@@ -32,6 +34,7 @@ def explain_command(
     rev: str | None,
     env: dict[str, str],
     symbols: dict[str, str],
+    offline: bool,
 ) -> None:
     """Show the chain of reasons behind PROPERTY of a compose FILE, or the page of a RULE.
 
@@ -49,8 +52,12 @@ def explain_command(
     with opened(root, rev) as repository:
         readable(repository)
         names = list(_services(repository, path, service, env))
-        for name in names:
-            _explain(resolve_service(repository, (path,), name, environment=env, symbols=symbols), property_name)
+
+        def work() -> list[ResolvedService]:
+            return [resolve_service(repository, (path,), name, environment=env, symbols=symbols) for name in names]
+
+        for resolved in informed(work, pins_of, Learning(offline)):
+            _explain(resolved, property_name)
 
 
 def _check_words(subject: str, property_name: str | None, rules: Rules) -> None:

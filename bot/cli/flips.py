@@ -14,13 +14,15 @@ from bot.audit.discovery import Unit, discover
 from bot.catalog.model import ImageDeclaration
 from bot.cli.failure import Failure
 from bot.cli.hints import near
+from bot.cli.learning import Learning, offline_option
 from bot.cli.opening import opened, readable
 from bot.cli.options import format_option, rev_option
 from bot.cli.progress import progress
 from bot.cli.terminal import Terminal
 from bot.compose import load_project
-from bot.engine import Engine, Property, source_link
-from bot.engine.facts import UnknownReleaseError, load, releases
+from bot.engine import Engine, Pin, Property, source_link
+from bot.engine.derivations.basis import unverified
+from bot.engine.facts import is_known, load, releases
 from bot.engine.flips import Flips, between
 from bot.provenance import Position, Reason
 from bot.resolution import Repository, resolve_service
@@ -42,10 +44,11 @@ class ServiceFlips:
 @click.argument("new")
 @click.option("--repo", "folder", default=".", type=click.Path(path_type=Path), help="The repository.")
 @rev_option
+@offline_option
 @format_option("text", "json")
-def flips_command(old: str, new: str, folder: Path, rev: str | None, output: str) -> None:
+def flips_command(old: str, new: str, folder: Path, rev: str | None, offline: bool, output: str) -> None:
     """Resolve every vLLM service as if its image were release OLD, then NEW, and list what changes by that alone."""
-    old, new = _release(old), _release(new)
+    old, new = _releases(old, new, offline)
     with opened(folder, rev) as repository, progress("composes") as advance:
         readable(repository)
         found = []
@@ -57,16 +60,19 @@ def flips_command(old: str, new: str, folder: Path, rev: str | None, output: str
         click.echo(json.dumps(flips_json(old, new, found), indent=2))
     else:
         _print(Terminal(), found, old, new)
+        for release in (old, new):
+            _print_unverified(release)
 
 
-def _release(name: str) -> str:
-    version = name.removeprefix("v")
-    try:
-        load(version)
-    except UnknownReleaseError:
-        hint = near(version, releases(), "known are")
-        raise Failure(f"release {version} has no facts: {hint} `seamguard learn {version}` reads its source") from None
-    return version
+def _releases(old: str, new: str, offline: bool) -> tuple[str, str]:
+    """The releases in normal form, both with facts."""
+    versions = old.removeprefix("v"), new.removeprefix("v")
+    Learning(offline).provide(Pin(f"v{version}", version) for version in versions)
+    for version in versions:
+        if not is_known(version):
+            hint = near(version, releases(), "known are")
+            raise Failure(f"release {version} has no facts: {hint} `seamguard learn {version}` reads its source")
+    return versions
 
 
 def _unit(repository: Repository, unit: Unit, old: str, new: str) -> Iterator[ServiceFlips]:
@@ -101,8 +107,15 @@ def _engines(repository: Repository, unit: Unit, service: str) -> list[Engine]:
 
 
 def flips_json(old: str, new: str, found: list[ServiceFlips]) -> dict[str, Any]:
-    """The `flips` contract, schema 1."""
-    return {"schema": SCHEMA, "old": old, "new": new, "services": [_service_json(item) for item in found]}
+    """The `flips` contract, schema 1. `unverified` are the properties of which a release's default is not known."""
+    unread = {release: list(unverified(load(release))) for release in (old, new)}
+    return {
+        "schema": SCHEMA,
+        "old": old,
+        "new": new,
+        "services": [_service_json(item) for item in found],
+        "unverified": {release: names for release, names in unread.items() if names},
+    }
 
 
 def _service_json(item: ServiceFlips) -> dict[str, Any]:
@@ -148,8 +161,15 @@ def _print(out: Terminal, found: list[ServiceFlips], old: str, new: str) -> None
             out.line(f"  {new} refuses {error.argument}: {error.message}")
         for lost in item.flips.lost:
             out.line(f"  {lost.argument}: {lost.message}")
-    many = f"{len(found)} service{' changes' if len(found) == 1 else 's change'}"
-    out.line(f"{many} between {old} and {new}" if found else f"nothing changes from {old} to {new}")
+    count = f"{len(found)} service{' changes' if len(found) == 1 else 's change'}"
+    out.line(f"{count} between {old} and {new}" if found else f"nothing changes from {old} to {new}")
+
+
+def _print_unverified(release: str) -> None:
+    """What could not be compared: a default that is not known does not count as one that stays."""
+    names = [name for name in unverified(load(release)) if name != "conflicts"]
+    if names:
+        click.echo(f"not compared, for nobody has read how {release} decides it: {', '.join(names)}")
 
 
 def _place(release: str, reason: Reason) -> str:

@@ -8,12 +8,12 @@ from typing import IO, Any
 
 import click
 
-from bot.cli import inspect_compose, inspect_engine, inspect_hazards, inspect_shell
+from bot.cli import inspect_clock, inspect_compose, inspect_engine, inspect_hazards, inspect_shell
 from bot.cli.batch import Answer, answers
 from bot.cli.failure import Failure
 from bot.cli.machine import print_json
 from bot.cli.opening import locate
-from bot.cli.options import batch_option, env_option, request_keys, required
+from bot.cli.options import batch_option, env_option, format_option, request_keys, required
 from bot.cli.request import BadRequest
 from bot.compose import Documents, load_project
 from bot.repositories import DirectoryTree
@@ -173,3 +173,46 @@ def hazards(batch: IO[str] | None) -> None:
     if batch is None:
         raise Failure("inspect hazards reads requests with --batch FILE.jsonl")
     _run(inspect_hazards.answer, None, batch)
+
+
+_CLOCK_KEYS = request_keys(
+    "`reference` must be there",
+    {
+        "id": "anything; it comes back with the answer",
+        "reference": '"vllm-project/vllm#48375"',
+        "pins": '["v0.27.1"]: tags, nightlies by commit, images',
+        "facts": '[{"kind": "pull", …}, …]: what is recorded of upstream, in any order; see docs/clocks.md',
+    },
+)
+
+
+@inspect_group.command("clock", epilog=_CLOCK_KEYS)
+@batch_option
+def clock(batch: IO[str] | None) -> None:
+    """How far an upstream fix has come, and which pins have it, from recorded facts."""
+    if batch is None:
+        raise Failure("inspect clock reads requests with --batch FILE.jsonl")
+    _run(inspect_clock.answer, None, batch)
+
+
+@inspect_group.command("probes")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    required=True,
+    type=click.Path(path_type=Path, exists=True),
+    metavar="DIR|SDIST",
+    help="A release's source, named like vllm-0.25.1; may be given more than once.",
+)
+@click.argument("more", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@format_option("json", "markdown")
+def probes(sources: tuple[Path, ...], more: tuple[Path, ...], output: str) -> None:
+    """Which upstream fixes the source of releases contains; MORE sources may follow."""
+    from bot.cli import inspect_probes  # only this command reads sources
+
+    told = inspect_probes.shown(inspect_probes.ask([*sources, *more]), output)
+    if isinstance(told, str):
+        click.echo(told, nl=False)
+    else:
+        print_json(told)

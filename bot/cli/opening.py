@@ -4,34 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.catalog import read_catalog
 from bot.cli.failure import Failure
 from bot.compose import Documents
+from bot.memory import Memory
 from bot.repositories import BlobCache, DirectoryTree, RepositoryError, RevisionTree, work_tree
 from bot.resolution import Repository
 from bot.tree import Tree
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a process has read of a repository and found in it: the next of its revisions need not find it again."""
+
+    blobs: BlobCache = field(default_factory=BlobCache)
+    answers: Memory = field(default_factory=Memory)
+
+
 @contextmanager
-def opened(folder: Path, revision: str | None, cache: BlobCache | None = None) -> Iterator[Repository]:
+def opened(folder: Path, revision: str | None, known: Known | None = None) -> Iterator[Repository]:
     """A state of the repository in `folder`: its working tree, or a revision without a checkout."""
     if not folder.is_dir():
         raise Failure(f"{folder}: no such folder")
+    known = known or Known()
     try:
         if revision is None:
-            yield repository(DirectoryTree(folder))
+            yield repository(DirectoryTree(folder), known.answers)
             return
-        with RevisionTree(folder, revision, cache) as tree:
-            yield repository(tree)
+        with RevisionTree(folder, revision, known.blobs) as tree:
+            yield repository(tree, known.answers)
     except RepositoryError as error:
         raise Failure(str(error)) from error
 
 
-def repository(tree: Tree) -> Repository:
+def repository(tree: Tree, memory: Memory | None = None) -> Repository:
     """A tree with its catalog read."""
-    return Repository(tree, read_catalog(tree), Documents(tree, relative=True))
+    return Repository(tree, read_catalog(tree, memory), Documents(tree, relative=True, memory=memory))
 
 
 def readable(repository: Repository) -> Repository:

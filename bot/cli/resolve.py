@@ -11,8 +11,9 @@ import click
 from bot.cli.batch import answers
 from bot.cli.failure import Failure
 from bot.cli.hints import no_service
+from bot.cli.learning import Learning, informed, offline_option, pins_of
 from bot.cli.machine import print_json
-from bot.cli.opening import locate, opened, readable
+from bot.cli.opening import Known, locate, opened, readable
 from bot.cli.options import (
     batch_option,
     env_option,
@@ -26,7 +27,6 @@ from bot.cli.options import (
 from bot.cli.request import BadRequest, needed_text, text, texts
 from bot.compose import load_project
 from bot.hazards import load_rules
-from bot.repositories import BlobCache
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.resolution.contract import resolution_json
 
@@ -53,6 +53,7 @@ _KEYS = request_keys(
 @env_option
 @symbol_option
 @click.option("--worlds", type=click.Choice(["default", "all"]), default="default", show_default=True)
+@offline_option
 @batch_option
 @format_option("text", "json")
 def resolve_command(
@@ -63,6 +64,7 @@ def resolve_command(
     env: dict[str, str],
     symbols: dict[str, str],
     worlds: str,
+    offline: bool,
     batch: IO[str] | None,
     output: str,
 ) -> None:
@@ -71,14 +73,14 @@ def resolve_command(
     The status is 2 when Docker Compose would refuse the file; what could be resolved all the same is shown.
     """
     if batch is not None:
-        with _Opened() as states:
+        with _Opened(Learning(offline)) as states:
             for line in answers(batch, states.answer):
                 click.echo(line)
         return
     root, path = locate(required(file, "FILE"), repo)
     with opened(root, rev) as repository:
         readable(repository)
-        resolved, answer = _resolve(repository, path, service, env, symbols, worlds)
+        resolved, answer = _resolve(repository, path, service, env, symbols, worlds, Learning(offline))
     if output == "json":
         print_json(answer)
     else:
@@ -96,28 +98,34 @@ def _resolve(
     env: Mapping[str, str],
     symbols: Mapping[str, str],
     worlds: str,
+    learning: Learning,
 ) -> tuple[list[ResolvedService], dict[str, Any]]:
     """The services of a file, and the answer of the contract about them."""
     project = load_project(repository.documents, (path,), env)
     if service is not None and project.services and service not in project.services:
         raise Failure(no_service(path, service, project.services))
     interplay = load_rules().interplay if worlds == "all" else None
-    resolved = [
-        resolve_service(
-            repository, (path,), name, environment=env, symbols=symbols, interplay=interplay, project=project
-        )
-        for name in project.services
-        if service in (None, name)
-    ]
+
+    def work() -> list[ResolvedService]:
+        return [
+            resolve_service(
+                repository, (path,), name, environment=env, symbols=symbols, interplay=interplay, project=project
+            )
+            for name in project.services
+            if service in (None, name)
+        ]
+
+    resolved = informed(work, pins_of, learning)
     return resolved, resolution_json(path, resolved, project.errors, env)
 
 
 class _Opened:
-    """The repositories that a batch asks for, each opened once."""
+    """The repositories that a batch asks for, each opened once. Without `learning` nothing is fetched."""
 
-    def __init__(self) -> None:
+    def __init__(self, learning: Learning | None = None) -> None:
+        self._learning = learning or Learning(offline=True)
         self._states: dict[tuple[str, str | None], Any] = {}
-        self._cache = BlobCache()
+        self._known = Known()
 
     def __enter__(self) -> _Opened:
         return self
@@ -136,7 +144,8 @@ class _Opened:
         try:
             root, path = locate(file, Path(repo) if repo else None)
             repository = self._open(root, text(request, "rev"))
-            _, answer = _resolve(repository, path, text(request, "service"), env, symbols, worlds)
+            service = text(request, "service")
+            _, answer = _resolve(repository, path, service, env, symbols, worlds, self._learning)
         except Failure as failure:
             raise BadRequest(str(failure)) from failure
         return answer
@@ -144,7 +153,7 @@ class _Opened:
     def _open(self, root: Path, rev: str | None) -> Repository:
         key = (str(root), rev)
         if key not in self._states:
-            context = opened(root, rev, self._cache)
+            context = opened(root, rev, self._known)
             self._states[key] = (context, context.__enter__())
         repository: Repository = self._states[key][1]
         return repository

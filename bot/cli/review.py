@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ import click
 from bot.audit import Report, Unit, audit
 from bot.catalog import Configuration
 from bot.cli.failure import Failure
+from bot.cli.learning import Learning, informed, offline_option
 from bot.cli.machine import print_json
-from bot.cli.opening import opened, readable
+from bot.cli.opening import Known, opened, readable
 from bot.cli.options import fail_on_option, format_option
 from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.printable import printable
-from bot.repositories import BlobCache, Change, RepositoryError, changed_paths, diff
+from bot.repositories import Change, RepositoryError, changed_paths, diff
 from bot.repositories.git import commit
 from bot.resolution import Repository
 from bot.review import OFFLINE, Links, Review, affected, configuration_edit, file_diffs, report, review, summary
@@ -31,11 +33,12 @@ SCHEMA = 1
 @click.option("--head", required=True, help="The revision to review.")
 @click.option("--repo", type=click.Path(file_okay=False, path_type=Path), default=".", help="The repository.")
 @click.option("--url", default="", metavar="URL", help="Where the repository is on GitHub: Markdown gets links to it.")
+@offline_option
 @fail_on_option
 @format_option("text", "json", "markdown")
-def review_command(base: str, head: str, repo: Path, url: str, fail_on: str, output: str) -> None:
+def review_command(base: str, head: str, repo: Path, url: str, offline: bool, fail_on: str, output: str) -> None:
     """Compare two revisions: the hazards that a change introduces, alters and fixes."""
-    outcome = review_revisions(repo, base, head, load_rules())
+    outcome = review_revisions(repo, base, head, load_rules(), offline=offline)
     if output == "json":
         print_json(review_json(outcome))
     elif output == "markdown":
@@ -57,16 +60,22 @@ def _links(repo: Path, head: str, url: str) -> Links:
         raise Failure(str(error)) from error
 
 
-def review_revisions(repo: Path, base: str, head: str, rules: Rules) -> Review:
-    """Reviews the change between two revisions of a repository on disk. Raises `Failure`."""
-    cache = BlobCache()
+def review_revisions(
+    repo: Path, base: str, head: str, rules: Rules, known: Known | None = None, *, offline: bool = True
+) -> Review:
+    """Reviews the change between two revisions of a repository on disk. Raises `Failure`.
+
+    `known` is what earlier reviews of the same repository have found out. Unless `offline`, releases that pins name and
+    nobody has facts of are learnt.
+    """
+    known = known or Known()
     try:
         changes = changed_paths(repo, base, head)
         paths = [path for change in changes for path in (change.path, change.old_path) if path]
         shown = file_diffs(diff(repo, base, head, _reviewable(paths)))
     except RepositoryError as error:
         raise Failure(str(error)) from error
-    with opened(repo, base, cache) as before, opened(repo, head, cache) as proposed:
+    with opened(repo, base, known) as before, opened(repo, head, known) as proposed:
         readable(proposed)
         if before.catalog.configuration.unreadable:
             problem = before.catalog.configuration.problems[0]
@@ -75,13 +84,19 @@ def review_revisions(repo: Path, base: str, head: str, rules: Rules) -> Review:
         edit = configuration_edit(paths, proposed.catalog.configuration.problems)
         after = _judged_by(before.catalog.configuration, proposed)
         touched = affected(before, after, paths)
-        old = _audit(touched.narrow(before), rules, touched.base, "before")
-        new = _audit(touched.narrow(after), rules, touched.head, "after")
+        sides = touched.narrow(before), touched.narrow(after)
+
+        def work() -> tuple[Report, Report]:
+            return _audit(sides[0], rules, touched.base, "before"), _audit(sides[1], rules, touched.head, "after")
+
+        old, new = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
     return review(old, new, shown, _renamed(changes), edit)
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:
     """The repository under the base's configuration: a change must not choose what it is judged by."""
+    if repository.catalog.configuration is configuration:
+        return repository
     return replace(repository, catalog=replace(repository.catalog, configuration=configuration))
 
 

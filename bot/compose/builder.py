@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
 
 from bot.compose.casts import NO_CAST
 from bot.compose.checks import most_specific
 from bot.compose.documents import Documents
 from bot.compose.faults import Fault
 from bot.compose.fill import fill
+from bot.compose.inclusion import MAX_CHAIN, Group, IncludeCycle, inclusion
 from bot.compose.layers import Declared, Layer, Loaded, Names, Scope, Scopes
 from bot.compose.nodes import Document, Mapping, Node, Path, Scalar, Sequence, size
 from bot.compose.schema import TOP_LEVEL
 from bot.compose.structure import SECTIONS, Part, Structure
 from bot.compose.values import MISSING, Value
 from bot.provenance import Position
-
-MAX_CHAIN = 50
-"""Files that extend or include one another: more is a cycle through variables, or no compose that people wrote."""
 
 MAX_SERVICES = 1_000
 """Services of a project: a compose with more is generated to hurt."""
@@ -33,10 +30,6 @@ MAX_VALUES = 200_000
 """Values of all services, with what they extend: twice as many as one file may hold."""
 
 
-class IncludeCycle(Fault):
-    """Files include one another in a ring: there is no end to what any of them holds, so nothing of it is resolved."""
-
-
 class Builder:
     """Reads the files of one project into a `Structure`."""
 
@@ -46,12 +39,12 @@ class Builder:
         self._directory = directory
         self._main = ""
         self._includes_read = 0
-        self._known: dict[tuple[str, int, _Group], Declared | Fault] = {}
+        self._known: dict[tuple[str, int, Group], Declared | Fault] = {}
         self.structure = Structure()
 
     def build(self, files: tuple[str, ...]) -> Structure:
         """`files` are paths of the tree, the first one first."""
-        group = _Group(self._directory, Scope(), ())
+        group = Group(self._directory, Scope(), ())
         self._main = files[0]
         try:
             self._load(files, group, self.structure)
@@ -80,7 +73,7 @@ class Builder:
 
     # Groups: the files given with -f, or those of one include.
 
-    def _load(self, files: tuple[str, ...], group: _Group, into: Structure) -> None:
+    def _load(self, files: tuple[str, ...], group: Group, into: Structure) -> None:
         count = 0
         for path in files:
             try:
@@ -98,7 +91,7 @@ class Builder:
         if not count and not self.structure.faults:
             self._report(Fault("no-services", "empty compose file", line=1), None, files[0])
 
-    def _document(self, document: Document, path: str, group: _Group, into: Structure) -> None:
+    def _document(self, document: Document, path: str, group: Group, into: Structure) -> None:
         root = document.root
         if not isinstance(root, Mapping):
             raise Fault("schema", "top-level object must be a mapping", path=path, line=root.line)
@@ -108,7 +101,7 @@ class Builder:
         self._top_level(root, path, group, into)
         for name, layers in local.services.items():
             if ("services", name) in document.cleared:
-                into.services.pop(name, None)
+                self._take_out(name, into)
             into.services.setdefault(name, []).extend(layers)
             into.positions.setdefault(name, local.positions[name])
         for removed in (path for path in document.cleared if path[0] == "services" and len(path) <= 2):
@@ -126,10 +119,14 @@ class Builder:
         declared = kept.entries if isinstance(kept, Mapping) else {}
         for name in [path[1]] if len(path) == 2 else list(into.services):
             if name not in declared:
-                into.services.pop(name, None)
-                into.positions.pop(name, None)
+                self._take_out(name, into)
 
-    def _top_level(self, root: Mapping, path: str, group: _Group, into: Structure) -> None:
+    def _take_out(self, name: str, into: Structure) -> None:
+        layers = into.services.pop(name, None)
+        if layers is not None:
+            self.structure.removed.append((name, layers, into.positions.pop(name)))
+
+    def _top_level(self, root: Mapping, path: str, group: Group, into: Structure) -> None:
         for name in ("version", "name"):
             node = root.entries.get(name)
             if isinstance(node, Scalar) and not isinstance(node.value, str):
@@ -147,7 +144,7 @@ class Builder:
     # Services, and what they extend.
 
     def _services(
-        self, root: Mapping, document: Document, path: str, group: _Group, into: Structure, before: Container[str]
+        self, root: Mapping, document: Document, path: str, group: Group, into: Structure, before: Container[str]
     ) -> None:
         """The services of a document. One without a value changes nothing in a service that was there `before`."""
         node = root.entries.get("services")
@@ -178,7 +175,7 @@ class Builder:
             self._report(Fault("schema", message, path=path, line=node.line), None, path)
 
     def _declared(
-        self, name: str, services: Mapping, document: Document, path: str, group: _Group, chain: _Chain
+        self, name: str, services: Mapping, document: Document, path: str, group: Group, chain: _Chain
     ) -> Declared:
         node = services.entries[name]
         key = (name, id(node), group)
@@ -201,7 +198,7 @@ class Builder:
         services: Mapping,
         document: Document,
         path: str,
-        group: _Group,
+        group: Group,
         chain: _Chain,
     ) -> Declared:
         assert isinstance(node, Mapping)
@@ -215,7 +212,7 @@ class Builder:
         return Declared(name, node, group.scope, base, cleared, links)
 
     def _sibling(
-        self, name: str, ref: str, services: Mapping, document: Document, path: str, group: _Group, chain: _Chain
+        self, name: str, ref: str, services: Mapping, document: Document, path: str, group: Group, chain: _Chain
     ) -> Layer | None:
         target = services.entries.get(ref)
         if target is None:
@@ -226,7 +223,7 @@ class Builder:
         return self._declared(ref, services, document, path, group, chain)
 
     def _base(
-        self, name: str, node: Mapping, path: str, group: _Group, chain: _Chain, sibling: _Sibling
+        self, name: str, node: Mapping, path: str, group: Group, chain: _Chain, sibling: _Sibling
     ) -> Layer | None:
         if "extends" not in node.entries:
             return None
@@ -239,7 +236,7 @@ class Builder:
             raise
 
     def _extended(
-        self, name: str, extends: Value, path: str, group: _Group, chain: _Chain, sibling: _Sibling
+        self, name: str, extends: Value, path: str, group: Group, chain: _Chain, sibling: _Sibling
     ) -> Layer | None:
         ref, file = extends, None
         if isinstance(extends, dict):
@@ -253,7 +250,7 @@ class Builder:
             raise Fault("schema", f"services.{name}.extends.file must be a string", path=path)
         return self._from_file(name, ref, file, group, chain)
 
-    def _from_file(self, name: str, ref: str, file: str, group: _Group, chain: _Chain) -> Layer | None:
+    def _from_file(self, name: str, ref: str, file: str, group: Group, chain: _Chain) -> Layer | None:
         """The service `ref` of another file; `file` is relative to the directory of the group."""
         target = self._documents.locate(group.directory, file)
         self.structure.files[target] = None
@@ -285,9 +282,7 @@ class Builder:
         self._note_beside(found, target, group)
         return self._loaded(ref, found, directory, target, group, onward)
 
-    def _loaded(
-        self, name: str, found: _Found, directory: str, path: str, group: _Group, chain: _Chain
-    ) -> Layer | None:
+    def _loaded(self, name: str, found: _Found, directory: str, path: str, group: Group, chain: _Chain) -> Layer | None:
         """A service of an extended file: its own documents first, then what it extends in its turn."""
         mappings = [(document, services) for document, services in found[name] if not _is_null(services.entries[name])]
         if not mappings:
@@ -307,7 +302,7 @@ class Builder:
         return Loaded(name, tuple(documents), directory, base, checked=False)
 
     def _base_of_loaded(
-        self, name: str, node: Mapping, found: _Found, directory: str, path: str, group: _Group, chain: _Chain
+        self, name: str, node: Mapping, found: _Found, directory: str, path: str, group: Group, chain: _Chain
     ) -> Layer | None:
         extends = self._fill(node.entries["extends"], group.scope, ("services", name, "extends"))
         if isinstance(extends, dict) and isinstance(extends.get("file"), str):
@@ -325,7 +320,7 @@ class Builder:
         onward = _follow(chain, self._documents.shown(self._main), name)
         return self._loaded(str(ref), found, directory, path, group, onward)
 
-    def _note_beside(self, found: _Found, path: str, group: _Group) -> None:
+    def _note_beside(self, found: _Found, path: str, group: Group) -> None:
         for name, mappings in found.items():
             if (path, name) in self.structure.beside:
                 continue
@@ -339,7 +334,7 @@ class Builder:
 
     # Includes.
 
-    def _includes(self, root: Mapping, path: str, group: _Group, into: Structure) -> list[Structure]:
+    def _includes(self, root: Mapping, path: str, group: Group, into: Structure) -> list[Structure]:
         node = root.entries.get("include")
         if node is None or _is_null(node):
             return []
@@ -361,51 +356,18 @@ class Builder:
                 self._report(fault, None, path)
         return imported
 
-    def _include(self, value: Value, path: str, group: _Group) -> Structure:
-        entry = {"path": value} if isinstance(value, str) else value
-        failures = TOP_LEVEL["include"].failures([entry], ("include",))
-        if failures or not isinstance(entry, dict) or not entry.get("path"):
-            worst = str(most_specific(failures)) if failures else "include.0 missing property 'path'"
-            raise Fault("schema", f"validating {self._documents.shown(path)}: {worst}")
-        files = [entry["path"]] if isinstance(entry["path"], str) else entry["path"]
-        targets = tuple(self._documents.locate(group.directory, file) for file in files)
-        if targets[0] in group.stack or targets[0] == path:
-            stack = [*group.stack, path, targets[0]]
-            shown = [self._documents.shown(one) for one in dict.fromkeys(stack[:-1])] + [
-                self._documents.shown(stack[-1])
-            ]
-            raise IncludeCycle("cycle", "include cycle detected:\n" + "\n include ".join(shown))
-        if len(group.stack) > MAX_CHAIN:
-            raise Fault("too-large", f"more than {MAX_CHAIN} files include one another")
+    def _include(self, value: Value, path: str, group: Group) -> Structure:
+        entry = inclusion(self._documents, value, path, group)
         self._includes_read += 1
         if self._includes_read > MAX_INCLUDES:
             raise Fault("too-large", f"more than {MAX_INCLUDES} files are included")
-        away = entry.get("project_directory") or posixpath.dirname(files[0]) or "."
-        directory = self._documents.locate(group.directory, away)
-        scope = Scope((*group.scope.files, self._include_environment(entry, directory, group)))
-        inner = _Group(directory, scope, (*group.stack, path))
         included = Structure()
-        self._load(targets, inner, included)
+        self._load(entry.files, entry.group, included)
         included.services = {
-            name: [Loaded(name, tuple(layers), away, included=scope)] for name, layers in included.services.items()
+            name: [Loaded(name, tuple(layers), entry.away, included=entry.group.scope)]
+            for name, layers in included.services.items()
         }
         return included
-
-    def _include_environment(self, entry: dict[str, Value], directory: str, group: _Group) -> tuple[str, ...]:
-        files = entry.get("env_file")
-        if not files:
-            default = posixpath.join(directory, ".env")
-            return (default,) if self._documents.is_file(default) else ()
-        found: list[str] = []
-        for file in [files] if isinstance(files, str) else files:
-            target = self._documents.locate(group.directory, file)
-            if not self._documents.is_file(target):
-                shown = self._documents.shown(target)
-                if self._documents.tree.is_directory(target):
-                    raise Fault("not-found", f"{shown} is not a file")
-                raise Fault("not-found", f"stat {shown}: no such file or directory")
-            found.append(target)
-        return tuple(found)
 
     def _import(self, included: Structure, into: Structure, path: str, line: int) -> None:
         for name, layers in included.services.items():
@@ -441,15 +403,6 @@ class Builder:
     def _report(self, fault: Fault, service: str | None, path: str) -> None:
         fault.path = fault.path or path
         self.structure.faults.append((fault, service))
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Files that are merged. `directory` is where their relative paths start, in the tree; `stack` includes them."""
-
-    directory: str
-    scope: Scope
-    stack: tuple[str, ...]
 
 
 _Chain = tuple[tuple[str, str], ...]

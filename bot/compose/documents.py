@@ -10,7 +10,11 @@ from bot.compose.lines import SourceText
 from bot.compose.nodes import Document, Mapping, Node, Scalar, Sequence
 from bot.compose.paths import absolute
 from bot.compose.yaml import read_documents
+from bot.memory import Memory
 from bot.tree import OutsideTree, Tree, UnreadableFile, join
+
+_WEIGHT = 60
+"""Bytes that a character of YAML takes when it is parsed."""
 
 
 class Documents:
@@ -18,16 +22,26 @@ class Documents:
 
     `root` is the absolute path at which the repository is taken to lie, in paths and in messages. Without one,
     paths begin at `/`: `./models` beside a compose in `deploy/` is `/deploy/models`. With `relative`, messages name
-    files relative to the repository, as findings do.
+    files relative to the repository, as findings do. `memory` has what is known of other states of the repository.
     """
 
-    def __init__(self, tree: Tree, root: str = "", *, relative: bool = False) -> None:
+    def __init__(self, tree: Tree, root: str = "", *, relative: bool = False, memory: Memory | None = None) -> None:
         self.tree = tree
         self.root = root
+        self.memory = Memory() if memory is None else memory
         self._relative_names = relative
         self._texts: dict[str, SourceText | Fault | None] = {}
         self._documents: dict[str, list[Document] | Fault] = {}
         self.structures: dict[Any, Any] = {}
+
+    @property
+    def view(self) -> tuple[str, bool]:
+        """What decides the answers beside the tree."""
+        return self.root, self._relative_names
+
+    def over(self, tree: Tree) -> Documents:
+        """Nothing read so far, seen in the same way, of another tree."""
+        return Documents(tree, self.root, relative=self._relative_names, memory=self.memory)
 
     def shown(self, path: str) -> str:
         """A path of the tree as a message names it: as Compose would show it, or relative to the repository."""
@@ -49,7 +63,7 @@ class Documents:
             text = self.tree.read(path)
         except UnreadableFile as error:
             kind: Any = "too-large" if "large" in error.message else "not-yaml"
-            return Fault(kind, f"{self.shown(path)}: {error.message}", path=path)
+            return Fault(kind, f"{self.shown(path)}: {error.message}", path=path, line=1)
         if text is None:
             return None
         return SourceText(path, text)
@@ -64,14 +78,20 @@ class Documents:
     def compose(self, path: str) -> list[Document]:
         """The documents of a compose file. Raises `Fault`."""
         if path not in self._documents:
-            try:
-                self._documents[path] = self._parse(path)
-            except Fault as fault:
-                self._documents[path] = fault
+            question = ("documents", path, self.view)
+            self._documents[path] = self.memory.answer(
+                question, self.tree, lambda tree: self.over(tree)._parsed(path), _WEIGHT
+            )
         found = self._documents[path]
         if isinstance(found, Fault):
             raise found.again()
         return found
+
+    def _parsed(self, path: str) -> list[Document] | Fault:
+        try:
+            return self._parse(path)
+        except Fault as fault:
+            return fault.again()
 
     def _parse(self, path: str) -> list[Document]:
         source = self.text(path)

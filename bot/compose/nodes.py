@@ -102,9 +102,13 @@ class Scalar:
         for variable in self.template.variables:
             names.setdefault(bisect_right(written, variable.offset), set()).add(variable.name)
 
+        about: dict[str, list[int]] = {}
+        for place, note in enumerate(text.notes):
+            about.setdefault(_NAMED.split(note.text, 1)[0], []).append(place)
+
         def notes(offset: int) -> tuple[Reason, ...]:
-            own = names.get(bisect_right(filled, offset), set())
-            return tuple(note for note in text.notes if _NAMED.split(note.text, 1)[0] in own) if own else ()
+            own = names.get(bisect_right(filled, offset), ())
+            return tuple(text.notes[place] for place in sorted(place for name in own for place in about.get(name, ())))
 
         return notes
 
@@ -137,6 +141,11 @@ class Document:
 
     root: Node
     cleared: tuple[Path, ...] = field(default=())
+
+
+def entry(node: Node | None, key: str) -> Node | None:
+    """The value of a key, None when there is none or this is no mapping."""
+    return node.entries.get(key) if isinstance(node, Mapping) else None
 
 
 def find_line(root: Node, path: Path) -> int | None:

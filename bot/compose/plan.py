@@ -5,6 +5,7 @@ What reads no variable is worked out once. Each other field remembers its answer
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,6 +100,14 @@ class Plan:
             answer.faults.sort(key=lambda fault: -fault.depth if isinstance(fault, Refused) else 0)
         return answer
 
+    def check(self, scopes: Scopes) -> Iterator[Fault]:
+        """What Compose finds wrong with the fields as it reads them, without what it says of the whole in the end."""
+        for name in self._fields:
+            try:
+                self.layer.value(name, scopes)
+            except Fault as fault:
+                yield self._located(fault, name)
+
     def _resolve_fixed(self, scopes: Scopes) -> Resolved:
         fixed = Resolved(self._name, self, {}, {"command": None, "entrypoint": None})
         for name in self._fields:
@@ -149,10 +158,17 @@ class Plan:
             fault.message = f"validating {self._documents.shown(fault.file)}: {fault.message}"
         if not fault.path:
             path = fault.field[2:] if fault.field[:1] == ("services",) else ()
-            found = self.line(path or (name,)) or self.line((name,))
+            where = path or (name,)
+            found = self._line_where_refused(fault, where) or self.line(where) or self.line((name,))
             if found:
                 fault.path, fault.line = found
         return fault
+
+    def _line_where_refused(self, fault: Fault, path: tuple[str, ...]) -> tuple[str, int] | None:
+        """The place of a value in the file that the schema refuses: a later file may have it too."""
+        if not isinstance(fault, Refused):
+            return None
+        return line_in((one for one in self.layer.nodes(path[0]) if one[0].source.path == fault.file), path[1:])
 
 
 def _names(name: str, layer: Layer) -> Names:

@@ -5,7 +5,7 @@ Empty values are left out where Compose leaves them out.
 
 from __future__ import annotations
 
-from bot.compose.casts import to_integer64
+from bot.compose.blocks import DEVICES, FILE_MOUNTS, build, deploy, develop, hook, hosts, ulimits
 from bot.compose.command_line import TooManyWords
 from bot.compose.faults import Fault
 from bot.compose.printers import (
@@ -15,7 +15,6 @@ from bot.compose.printers import (
     INTEGER,
     OPTIONS,
     PAIRS,
-    SHORT_DURATION,
     SIZE,
     TEXT,
     TEXTS,
@@ -63,65 +62,8 @@ def present(field: str, value: Value, service: str) -> Value:
     return printed
 
 
-def _build_args(value: Value) -> Value:
-    if isinstance(value, dict):
-        return {name: go_text(item) for name, item in value.items() if item is not None}
-    return {name: text for name, equals, text in (item.partition("=") for item in value) if equals}
-
-
-def _hosts(value: Value) -> Value:
-    if isinstance(value, dict):
-        pairs = [
-            (name, address)
-            for name, addresses in value.items()
-            for address in (addresses if isinstance(addresses, list) else [addresses])
-        ]
-        return sorted(f"{name}={_bare_address(str(address))}" for name, address in pairs)
-    hosts: dict[str, list[str]] = {}
-    for item in value:
-        name, separator, address = item.partition("=" if "=" in item else ":")
-        if not separator:
-            raise Unprintable(f"invalid additional host, missing IP: {item}")
-        hosts.setdefault(name.strip(), []).append(_bare_address(address))
-    return sorted(f"{name}={address}" for name, addresses in hosts.items() for address in addresses)
-
-
-def _bare_address(address: str) -> str:
-    address = address.strip()
-    return address[1:-1] if address.startswith("[") and address.endswith("]") else address
-
-
 def _health_test(value: Value) -> Value:
     return ["CMD-SHELL", value] if isinstance(value, str) else value
-
-
-def _ulimits(value: Value) -> Value:
-    if not isinstance(value, dict):
-        return {}
-    limits = record(soft=optional(integer), hard=optional(integer))
-    return {
-        name: limits(item) if isinstance(item, dict) else (within(f"[{name}]", integer, item) or {})
-        for name, item in value.items()
-    }
-
-
-def _device_count(value: Value) -> Value:
-    if isinstance(value, str):
-        if value.lower() == "all":
-            return -1
-        try:
-            return to_integer64(value)
-        except ValueError:
-            raise Unprintable(f"invalid value \"{value}\", the only value allowed is 'all' or a number") from None
-    return int(value or 0)
-
-
-def _mode(value: Value) -> Value:
-    return f"0{_integer_of_mode(value):03o}"
-
-
-def _integer_of_mode(value: Value) -> int:
-    return int(value, 8) if isinstance(value, str) else int(value)
 
 
 def _text_options(value: Value) -> Value:
@@ -141,104 +83,6 @@ def _published(value: Value) -> Value:
     return "" if value is None else str(value) if not isinstance(value, str) else value
 
 
-_DEVICES = optional(
-    list_of(
-        record(
-            capabilities=TEXTS,
-            driver=TEXT,
-            count=optional(_device_count),
-            device_ids=TEXTS,
-            options=PAIRS,
-        )
-    )
-)
-
-
-_FILE_MOUNTS = optional(list_of(record(source=TEXT, target=TEXT, uid=TEXT, gid=TEXT, mode=guarded(_mode))))
-
-
-_ROLLOUT = record(
-    parallelism=integer,
-    delay=SHORT_DURATION,
-    failure_action=TEXT,
-    monitor=SHORT_DURATION,
-    max_failure_ratio=FLOAT,
-    order=TEXT,
-)
-
-
-_RESOURCE = record(
-    cpus=FLOAT,
-    memory=SIZE,
-    pids=INTEGER,
-    devices=_DEVICES,
-    generic_resources=optional(list_of(record(discrete_resource_spec=record(kind=text, value=integer)))),
-)
-
-
-_PLACEMENT = record(
-    constraints=TEXTS,
-    preferences=optional(list_of(record(spread=TEXT))),
-    max_replicas_per_node=INTEGER,
-)
-
-
-_DEPLOY = record(
-    mode=TEXT,
-    replicas=integer,
-    labels=PAIRS,
-    update_config=_ROLLOUT,
-    rollback_config=_ROLLOUT,
-    resources=record(limits=_RESOURCE, reservations=_RESOURCE),
-    restart_policy=record(condition=TEXT, delay=guarded(duration), max_attempts=integer, window=guarded(duration)),
-    placement=_PLACEMENT,
-    endpoint_mode=TEXT,
-)
-
-
-def _deploy(value: Value) -> Value:
-    return MISSING if value is None else {"resources": {}, "placement": {}, **_DEPLOY(value)}
-
-
-def _hook_environment(value: Value) -> Value:
-    if isinstance(value, dict):
-        return {name: None if item is None else go_text(item) for name, item in value.items()}
-    parts = [item.partition("=") for item in value]
-    return {name: text if equals else None for name, equals, text in parts}
-
-
-_HOOK_FIELDS = record(
-    command=COMMAND,
-    user=TEXT,
-    privileged=FLAG,
-    working_dir=TEXT,
-    environment=optional(_hook_environment),
-)
-
-
-def _hook(value: Value) -> Value:
-    return {"command": None, **_HOOK_FIELDS(value)}
-
-
-_WATCH = record(
-    path=TEXT,
-    action=TEXT,
-    target=TEXT,
-    ignore=TEXTS,
-    include=TEXTS,
-    initial_sync=FLAG,
-    exec=_hook,
-)
-
-
-def _watch(value: Value) -> Value:
-    return {"exec": {"command": None}, **_WATCH(value)}
-
-
-def _develop(value: Value) -> Value:
-    return MISSING if value is None else record(watch=optional(list_of(_watch)))(value)
-
-
 def _throttle(name: str, printer: Printer) -> Printer:
     """Limits of devices, printed under the names of Go's fields."""
 
@@ -250,41 +94,6 @@ def _throttle(name: str, printer: Printer) -> Printer:
 
 def _rate(value: Value) -> Value:
     return size(value) or "0"
-
-
-_BUILD = record(
-    context=TEXT,
-    dockerfile=TEXT,
-    dockerfile_inline=TEXT,
-    entitlements=TEXTS,
-    args=optional(_build_args),
-    ssh=optional(lambda value: value if isinstance(value, list) else [f"{k}={v}" for k, v in value.items()]),
-    labels=PAIRS,
-    cache_from=TEXTS,
-    cache_to=TEXTS,
-    no_cache=FLAG,
-    additional_contexts=PAIRS,
-    pull=FLAG,
-    extra_hosts=optional(_hosts),
-    isolation=TEXT,
-    network=TEXT,
-    target=TEXT,
-    secrets=_FILE_MOUNTS,
-    shm_size=SIZE,
-    tags=TEXTS,
-    ulimits=optional(_ulimits),
-    platforms=TEXTS,
-    privileged=FLAG,
-    provenance=optional(lambda value: value if isinstance(value, str) else go_text(value)),
-    sbom=optional(lambda value: value if isinstance(value, str) else go_text(value)),
-)
-
-
-def _build(value: Value) -> Value:
-    printed = _BUILD(value)
-    if not printed.get("dockerfile") and not printed.get("dockerfile_inline"):
-        printed["dockerfile"] = "Dockerfile"
-    return printed
 
 
 _NETWORK = record(
@@ -363,8 +172,8 @@ _FIELDS: dict[str, Printer] = {
     **dict.fromkeys(("oom_kill_disable", "privileged", "read_only", "stdin_open", "tty", "use_api_socket"), FLAG),
     **dict.fromkeys(("attach", "init"), guarded(flag)),
     **dict.fromkeys(("command", "entrypoint"), COMMAND),
-    **dict.fromkeys(("configs", "secrets"), _FILE_MOUNTS),
-    **dict.fromkeys(("post_start", "pre_stop"), optional(list_of(_hook))),
+    **dict.fromkeys(("configs", "secrets"), FILE_MOUNTS),
+    **dict.fromkeys(("post_start", "pre_stop"), optional(list_of(hook))),
     "blkio_config": record(
         weight=INTEGER,
         weight_device=_throttle("Weight", integer),
@@ -372,14 +181,14 @@ _FIELDS: dict[str, Printer] = {
             ("device_read_bps", "device_read_iops", "device_write_bps", "device_write_iops"), _throttle("Rate", _rate)
         ),
     ),
-    "build": _build,
+    "build": build,
     "credential_spec": record(config=TEXT, file=TEXT, registry=TEXT),
     "depends_on": optional(map_of(record(condition=TEXT, restart=FLAG, required=flag))),
-    "deploy": _deploy,
-    "develop": _develop,
+    "deploy": deploy,
+    "develop": develop,
     "devices": optional(list_of(record(source=TEXT, target=TEXT, permissions=TEXT))),
-    "extra_hosts": optional(_hosts),
-    "gpus": _DEVICES,
+    "extra_hosts": optional(hosts),
+    "gpus": DEVICES,
     "healthcheck": record(
         test=optional(_health_test),
         timeout=guarded(duration),
@@ -410,7 +219,7 @@ _FIELDS: dict[str, Printer] = {
     "scale": integer,
     "stop_grace_period": guarded(duration),
     "storage_opt": optional(_text_options),
-    "ulimits": optional(_ulimits),
+    "ulimits": optional(ulimits),
     "volumes": optional(
         list_of(
             record(

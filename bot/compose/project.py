@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.compose.builder import Builder
@@ -18,7 +19,7 @@ from bot.compose.layers import Names, line_in
 from bot.compose.model import ComposeError, Project, Service
 from bot.compose.plan import Plan, Resolved
 from bot.compose.scalars import go_quoted
-from bot.compose.sections import resolve_sections
+from bot.compose.sections import reads_of_files, resolve_sections
 from bot.compose.services import build_service
 from bot.compose.structure import Structure
 
@@ -119,6 +120,7 @@ def _resolve(
     normalize(resolved, faults)
     if only is None:
         faults += _faults_beside(structure, scopes)
+        faults += _faults_of_removed(structure, scopes, documents, place)
         sections = resolve_sections(structure, scopes, documents, faults)
         check_consistency(resolved, selected, sections, structure, faults)
     services: dict[str, Service] = {}
@@ -127,7 +129,9 @@ def _resolve(
         try:
             position = structure.positions[service]
             active = service in selected
-            services[service], further, wrong = build_service(documents, answer, position, scopes, place, active)
+            built, further, wrong = build_service(documents, answer, position, scopes, place, active)
+            inside = reads_of_files(structure, answer.config)
+            services[service] = replace(built, reads=(*built.reads, *inside)) if inside else built
             read.update(further)
             faults += [(fault, service) for fault in wrong]
             total += len(services[service].environment)
@@ -185,6 +189,17 @@ def _faults_beside(structure: Structure, scopes: QuestionScopes) -> list[tuple[F
         except Fault as fault:
             found.append((fault, None))
     return found
+
+
+def _faults_of_removed(
+    structure: Structure, scopes: QuestionScopes, documents: Documents, place: str
+) -> list[tuple[Fault, str | None]]:
+    """Compose checks each document as it comes, so a service that a later one takes out must be sound all the same."""
+    return [
+        (fault, None)
+        for name, layers, position in structure.removed
+        for fault in Plan(documents, name, layers, place, position).check(scopes)
+    ]
 
 
 def _name_from_environment(variables: Mapping[str, str]) -> tuple[str, bool]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.compose import nodes
 from bot.compose.checks import most_specific
 from bot.compose.documents import Documents
 from bot.compose.faults import Fault
+from bot.compose.fill import reads
 from bot.compose.layers import Scopes
+from bot.compose.model import VariableRead
 from bot.compose.schema import TOP_LEVEL
 from bot.compose.structure import SECTIONS, Structure, section, section_line
 from bot.compose.values import Value
@@ -33,6 +36,18 @@ def resolve_sections(structure: Structure, scopes: Scopes, documents: Documents,
             faults.append((fault, None))
             found[name] = None
     return found
+
+
+def reads_of_files(structure: Structure, config: Mapping[str, Value]) -> tuple[VariableRead, ...]:
+    """The host variables in the content of the `configs:` that a service is given, in the order of the service."""
+    found: list[VariableRead] = []
+    for mount in config.get("configs") or ():
+        for part in structure.sections.get("configs", ()):
+            declared = nodes.entry(part.node, mount["source"])
+            content = nodes.entry(declared, "content")
+            if content is not None:
+                found += reads(content, ("configs", mount["source"], "content"))
+    return tuple(found)
 
 
 def _locate(fault: Fault, name: str, structure: Structure) -> None:

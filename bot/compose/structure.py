@@ -31,6 +31,7 @@ class Structure:
     """The layers of every service, the other sections, and what is wrong with the way the files hang together.
 
     `beside` are the services of extended files that nobody extends: Compose reads them, and stops at their faults.
+    `removed` are services that a later document takes out: Compose has checked them before it comes to that.
     `names` are the variables that decide the structure itself.
     """
 
@@ -39,6 +40,7 @@ class Structure:
     sections: dict[str, list[Part]] = field(default_factory=dict)
     extensions: list[tuple[str, Node, Scope]] = field(default_factory=list)
     beside: dict[tuple[str, str], Loaded] = field(default_factory=dict)
+    removed: list[tuple[str, list[Layer], Position]] = field(default_factory=list)
     faults: list[tuple[Fault, str | None]] = field(default_factory=list)
     files: dict[str, None] = field(default_factory=dict)
     names: dict[Scope, dict[str, None]] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """What a vLLM release makes of a command line."""
 
 from bot.engine.entrypoint import image_entrypoint
-from bot.engine.images import pin
+from bot.engine.images import is_upstream, pin, same_image
 from bot.engine.model import (
     PROPERTIES,
     Certainty,
@@ -29,9 +29,11 @@ __all__ = [
     "Property",
     "Value",
     "image_entrypoint",
+    "is_upstream",
     "model_from_argv",
     "pin",
     "resolve",
+    "same_image",
     "source_link",
     "source_links",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from bot.engine.model import Engine, EngineError, Pin, Properties, Property, Value
 from bot.provenance import Reason
@@ -155,12 +156,22 @@ def _common(engines: Sequence[Engine]) -> Mapping[str, object]:
 
 
 def _errors(engines: Sequence[Engine]) -> tuple[EngineError, ...]:
-    """The newest release's errors, when every release has one about the same argument."""
-    return tuple(
+    """The newest release's errors about arguments that every release has one about.
+
+    Where every release refuses and no argument is refused by all, nothing starts either: then the newest's errors, all
+    of them, which are assumed to be those that the one which runs gives.
+    """
+    newest = engines[-1]
+    shared = tuple(
         error
-        for error in engines[-1].errors
+        for error in newest.errors
         if all(any(error.argument == other.argument for other in engine.errors) for engine in engines)
     )
+    if shared or not all(engine.errors for engine in engines):
+        return shared
+    text = f"every release with facts refuses this launch, each for its own reason: {newest.releases[-1]} for this one"
+    refusal = Reason("assumption", "", None, text)
+    return tuple(replace(error, because=(*error.because, refusal), alike=False) for error in newest.errors)
 
 
 def _same(one: object, other: object) -> bool:

@@ -17,9 +17,6 @@ from bot.engine.options import option_table
 from bot.engine.settings import READ_BY_ENGINE, SPECULATION
 from bot.engine.values import converted, engine_config_in_json
 
-PLACES = frozenset({"at", "line", "default_at"})
-"""Keys of a release file that say where something is, not what."""
-
 DEFAULTS = frozenset({"default", "computed", "deprecated"})
 """Keys of a flag that say nothing about how it is read."""
 
@@ -75,7 +72,7 @@ def _said(refusal: RefusalError | None) -> Hashable:
 
 def _conflicts(facts: Facts, name: str) -> Hashable:
     """What the release refuses together with a setting."""
-    return repr([_without(rule, PLACES) for rule in facts.raw.get("conflicts", ()) if rule["if"] == name])
+    return repr([rule for rule in facts.raw.get("conflicts", ()) if rule["if"] == name])
 
 
 def _flag(facts: Facts, name: str) -> Hashable:
@@ -104,7 +101,7 @@ ANSWERS: Mapping[str, Callable[..., Hashable]] = {
 
 
 class _Definitions:
-    """Definitions of a release without their places, each class once."""
+    """Definitions of a release, each class once."""
 
     def __init__(self, facts: Facts) -> None:
         self.raw = facts.raw
@@ -112,10 +109,10 @@ class _Definitions:
         self.said: set[str] = set()
 
     def flag(self, flag: Flag) -> list[Any]:
-        entry = _without(self.raw["flags"].get(flag.name, {}), PLACES | DEFAULTS)
+        entry = _without(self.raw["flags"].get(flag.name, {}), DEFAULTS)
         owner, _, name = flag.field.partition(".")
         config = self.raw["configs"].get(owner, {"fields": {}})
-        behind = _without(config["fields"].get(name, {}), PLACES | DEFAULTS)
+        behind = _without(config["fields"].get(name, {}), DEFAULTS)
         classes = [flag.converter.removeprefix("config:"), READ_BY_ENGINE.get(flag.dest, "")]
         if flag.dest in SPECULATION:
             classes.append(READ_BY_ENGINE["speculative_config"])
@@ -126,9 +123,8 @@ class _Definitions:
         if entry is None or name in self.said:
             return [name]
         self.said.add(name)
-        fields = {key: _without(value, PLACES) for key, value in entry["fields"].items()}
-        checks = [_without(check, PLACES) for check in entry.get("checks", ())]
-        return [name, entry["extra"], fields, checks, *(self.named(value) for value in entry["fields"].values())]
+        fields = entry["fields"]
+        return [name, entry["extra"], fields, entry.get("checks"), *(self.named(value) for value in fields.values())]
 
     def named(self, field: Mapping[str, Any]) -> list[Any]:
         """What a field's types and validators name: classes, enums, lists of choices."""
@@ -145,7 +141,7 @@ class _Definitions:
                 case ["config", str(name)]:
                     found.append(self.config(name))
                 case ["enum", str(name)]:
-                    found.append(self.raw["enums"].get(name, {}).get("members"))
+                    found.append(self.raw["enums"].get(name))
                 case list():
                     self.name(kind[1:] if isinstance(kind[0], str) else kind, found)
 

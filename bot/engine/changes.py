@@ -122,11 +122,11 @@ def _facts(prefix: str, old: Mapping[str, Fact], new: Mapping[str, Fact]) -> Ite
 
 
 def _rules(old: Facts, new: Facts) -> Iterator[Change]:
-    path, _, line = str(new.rules["at"]).rpartition(":")
+    path, line = new.rules_place
     for name, value in new.rules.items():
-        if name not in ("at", "hashes") and old.rules.get(name) != value:
+        if name != "hashes" and old.rules.get(name) != value:
             text = f"{_json(old.rules.get(name))} → {_json(value)}"
-            yield Change("changed", f"command line, {name}", text, path, int(line))
+            yield Change("changed", f"command line, {name}", text, path, line)
     if old.entrypoint != new.entrypoint:
         text = f"{_json(old.entrypoint)} → {_json(new.entrypoint)}"
         yield Change("changed", "the image's entrypoint", text, "docker/Dockerfile", None)

@@ -92,16 +92,26 @@ class _Asked:
     lines: dict[str, tuple[Facts, CommandLine]] = field(default_factory=dict)
 
 
-_last = _Asked((), {}, False, [])
+MAX_ASKED = 16
+"""Command lines that are kept with their readings: those of one service's worlds, which cards and releases share."""
+
+_recent: dict[int, _Asked] = {}
 
 
 def _asked(argv: Sequence[Word], files: Mapping[str, str], all_files: bool) -> _Asked:
-    """The command line; the same object when the very same is asked again, as for the next release or card."""
-    global _last  # noqa: PLW0603 - one command line is kept, so that nothing needs to be handed through
-    same = _last.argv is argv and _last.all_files is all_files and _last.files == files
-    if not same or not isinstance(argv, tuple):
-        _last = _Asked(argv, dict(files), all_files, tokens_of(argv[:MAX_WORDS]))
-    return _last
+    """The command line; the same object when the very same is asked again, as for the next release or card.
+
+    Some are kept, so that nothing needs to be handed through.
+    """
+    known = _recent.get(id(argv))
+    if known is not None and known.argv is argv and known.all_files is all_files and known.files == files:
+        return known
+    asked = _Asked(argv, dict(files), all_files, tokens_of(argv[:MAX_WORDS]))
+    if isinstance(argv, tuple):
+        while len(_recent) >= MAX_ASKED:
+            _recent.pop(next(iter(_recent)), None)
+        _recent[id(argv)] = asked
+    return asked
 
 
 def _read(asked: _Asked, facts: Facts, note: Note) -> CommandLine:
@@ -215,7 +225,7 @@ class _Assembly:
         self.note(("value", flag.name, token.text))
         value, refusal, checked = converted(self.facts, flag, token.text)
         if refusal is not None:
-            raise refusal
+            raise refusal.again()
         if flag.nargs is None and flag.action == "store":
             self.checked[flag.dest] = checked
         return value

@@ -27,6 +27,10 @@ class RefusalError(ValueError):
         self.message = message
         self.path = path
 
+    def again(self) -> RefusalError:
+        """The same refusal without the place where it was raised, which holds on to all that was going on there."""
+        return RefusalError(self.message, self.path)
+
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
 

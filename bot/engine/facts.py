@@ -13,16 +13,13 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 from bot.engine import cache
+from bot.engine.cache import SCHEMA
 from bot.rules import RULES
 
 RELEASES: Path = RULES / "vllm" / "releases"
 SOURCE_URL = "https://github.com/vllm-project/vllm/blob/v{version}/{path}#L{line}"
-SCHEMA = 1
-ARGUMENTS = "vllm/engine/arg_utils.py"
-"""The file of a flag's place that is given as a line only."""
-
-VARIABLES = "vllm/envs.py"
-"""The same of an environment variable's."""
+Place = tuple[str, int]
+"""A file of the release's source, and a line."""
 
 Type = list[Any]
 """Alternatives, each a word (`"int"`) or a list (`["list", TYPE]`); see `bot.learn.values`."""
@@ -109,15 +106,15 @@ class Config:
 class _Fields(Mapping[str, Field]):
     """The fields of a class, each made when it is asked for: a command line asks for a few."""
 
-    def __init__(self, entries: Mapping[str, Any], path: str) -> None:
+    def __init__(self, entries: Mapping[str, Any], places: Sequence[Place]) -> None:
         self._entries = entries
-        self._path = path
+        self._places = dict(zip(entries, places, strict=True))
         self._made: dict[str, Field] = {}
 
     def __getitem__(self, name: str) -> Field:
         found = self._made.get(name)
         if found is None:
-            found = self._made[name] = _field(name, self._entries[name], self._path)
+            found = self._made[name] = _field(name, self._entries[name], self._places[name])
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -178,8 +175,25 @@ class Facts:
         flag = self._made.get(name)
         if flag is None:
             pairs = bool(self.rules["enable_disable"])
-            flag = self._made[name] = _flag(name, self.raw["flags"][name], pairs, self.raw["configs"])
+            entry = self.raw["flags"][name]
+            own, default = self._flag_places[name]
+            flag = self._made[name] = _flag(name, entry, pairs, own, default or self._behind(name, entry) or own)
         return flag
+
+    @cached_property
+    def _flag_places(self) -> dict[str, tuple[Place, Place | None]]:
+        """For each flag its own place, and that of its default where it is not the usual one."""
+        places = self.raw["places"]
+        rows = zip(_row(places["flags"]), _row(places["defaults"]), strict=True)
+        return {
+            name: (own, default if default[1] else None)
+            for name, (own, default) in zip(self.raw["flags"], rows, strict=True)
+        }
+
+    def _behind(self, name: str, entry: Mapping[str, Any]) -> Place | None:
+        """The place of the configuration field behind a flag."""
+        field = self.field(_qualified(entry, _dest(name, entry)))
+        return (field.default.path, field.default.line) if field is not None else None
 
     def flag(self, name: str) -> Flag | None:
         """The flag that is spelt so, exactly; None when the release has none."""
@@ -201,8 +215,7 @@ class Facts:
 
     def choices(self, name: str) -> tuple[Any, ...]:
         """The values of a named list (`CacheDType`, `EagleModelTypes`), empty when the release has none."""
-        entry = self.raw["literals"].get(name)
-        return tuple(entry["values"]) if entry else ()
+        return tuple(self.raw["literals"].get(name, ()))
 
     @cached_property
     def unread_rules(self) -> tuple[str, ...]:
@@ -232,11 +245,11 @@ class Facts:
         entry = self.raw["configs"].get(name)
         if entry is None:
             return None
-        path, line = place(entry["at"])
+        (path, line), *places = _row(self.raw["places"]["configs"][name])
         fields = entry["fields"]
         required = tuple([key for key, inner in fields.items() if inner.get("required")])
         checks = tuple(entry.get("checks", ()))
-        made = Config(name, path, line, entry["extra"], _Fields(fields, path), required, checks)
+        made = Config(name, path, line, entry["extra"], _Fields(fields, places), required, checks)
         self._configs[name] = made
         return made
 
@@ -248,33 +261,44 @@ class Facts:
 
     def enum(self, name: str) -> Mapping[str, Any]:
         """The members of an enum, empty when it is not known."""
-        entry = self.raw["enums"].get(name)
-        return entry["members"] if entry else {}
+        members: Mapping[str, Any] = self.raw["enums"].get(name, {})
+        return members
 
     def level_table(self, level: int) -> Mapping[str, Fact]:
         """What an optimisation level sets where nothing else did, by dotted option.
 
         Options as `compilation_config.cudagraph_mode`; empty in a release without levels.
         """
-        entry = self.raw["levels"].get(str(level))
-        if entry is None:
+        levels = self.raw["levels"]
+        if str(level) not in levels:
             return {}
-        path, line = place(entry["at"])
+        path, line = _row(self.raw["places"]["levels"])[list(levels).index(str(level))]
         return {
             option: Fact(None, path, line, value["computed"]) if isinstance(value, dict) else Fact(value, path, line)
-            for option, value in entry["options"].items()
+            for option, value in levels[str(level)].items()
         }
 
     @cached_property
     def environment(self) -> Mapping[str, Fact]:
         """The variables that the release reads, with the default where it is a literal."""
-        return {name: _variable(entry) for name, entry in self.raw["environment"].items()}
+        table = self.raw["environment"]
+        places = _row(self.raw["places"]["environment"])
+        return {name: _variable(entry, *at) for (name, entry), at in zip(table.items(), places, strict=True)}
+
+    @cached_property
+    def anchors(self) -> Mapping[str, tuple[str, int] | None]:
+        """`path:Qualified.name` → hash and line, or None where the release has no such definition."""
+        lines = self.raw["places"]["anchors"]
+        return {
+            f"{path}:{name}": (found, line) if found else None
+            for path, names in self.raw["anchors"].items()
+            for (name, found), line in zip(names.items(), lines[path], strict=True)
+        }
 
     @property
-    def anchors(self) -> Mapping[str, Any]:
-        """`path:Qualified.name` → [hash, line], or None where the release has no such definition."""
-        anchors: Mapping[str, Any] = self.raw["anchors"]
-        return anchors
+    def rules_place(self) -> Place:
+        """Where the command line is rewritten."""
+        return _row([self.raw["places"]["rules"]])[0]
 
     @property
     def constants(self) -> Mapping[str, Any]:
@@ -288,15 +312,16 @@ class Facts:
         return link if line else link.partition("#")[0]
 
 
-def place(at: str) -> tuple[str, int]:
-    """`vllm/envs.py:12` in two parts."""
-    path, _, line = at.rpartition(":")
-    return path, int(line)
-
-
-def _at(at: int | str, path: str) -> tuple[str, int]:
-    """A place that is a line of a known file, or is written in full."""
-    return (path, at) if isinstance(at, int) else place(at)
+def _row(places: Sequence[int | str]) -> list[Place]:
+    """A row of places (see `bot.learn.places`); line 0 is none."""
+    path = ""
+    found: list[Place] = []
+    for at in places:
+        if isinstance(at, str):
+            path, _, text = at.rpartition(":")
+            at = int(text)
+        found.append((path, at))
+    return found
 
 
 def _qualified(entry: Mapping[str, Any], dest: str) -> str:
@@ -305,18 +330,8 @@ def _qualified(entry: Mapping[str, Any], dest: str) -> str:
     return f"{field}.{dest}" if field and "." not in field else field
 
 
-def _default_place(entry: Mapping[str, Any], dest: str, configs: Mapping[str, Any]) -> tuple[str, int]:
-    """Where the default of a flag is: said in full, or that of its configuration field."""
-    if "default_at" in entry:
-        return _at(entry["default_at"], ARGUMENTS)
-    owner, _, name = _qualified(entry, dest).partition(".")
-    config = configs[owner]
-    return _at(config["fields"][name]["at"], place(config["at"])[0])
-
-
-def _variable(entry: list[Any]) -> Fact:
-    path, line = _at(entry[0], VARIABLES)
-    return Fact(entry[1], path, line) if len(entry) > 1 else Fact(None, path, line, "computed")
+def _variable(entry: list[Any], path: str, line: int) -> Fact:
+    return Fact(entry[0], path, line) if entry else Fact(None, path, line, "computed")
 
 
 def _default(entry: Mapping[str, Any], path: str, line: int) -> Fact:
@@ -332,15 +347,13 @@ def _dest(name: str, entry: Mapping[str, Any]) -> str:
     return longest.lstrip("-").replace("-", "_")
 
 
-def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str, Any]) -> Flag:
-    path, line = _at(entry["at"], ARGUMENTS)
+def _flag(name: str, entry: Mapping[str, Any], pairs: bool, own: Place, default: Place) -> Flag:
     options = tuple(entry.get("names", (name,)))
     action = entry.get("action", "store")
     converter = entry.get("type", "str")
     optional = isinstance(converter, list)
     choices = entry.get("choices")
     dest = _dest(name, entry)
-    default_path, default_line = _default_place(entry, dest, configs)
     return Flag(
         name=name,
         dest=dest,
@@ -352,10 +365,10 @@ def _flag(name: str, entry: Mapping[str, Any], pairs: bool, configs: Mapping[str
         nargs=entry.get("nargs"),
         const=entry.get("const"),
         choices=tuple(choices) if isinstance(choices, list) else None,
-        default=_default(entry, default_path, default_line),
+        default=_default(entry, *default),
         field=_qualified(entry, dest),
-        path=path,
-        line=line,
+        path=own[0],
+        line=own[1],
         deprecated=bool(entry.get("deprecated")),
     )
 
@@ -370,8 +383,7 @@ def _inverses(options: Sequence[str], pairs: bool) -> tuple[str, ...]:
     return tuple(negated)
 
 
-def _field(name: str, entry: Mapping[str, Any], path: str) -> Field:
-    where = _at(entry["at"], path)
+def _field(name: str, entry: Mapping[str, Any], where: Place) -> Field:
     return Field(
         name=name,
         types=entry["type"],

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
+from bot.engine.derivations.basis import SETTINGS
 from bot.engine.model import Engine, EngineError, Ineffective, Launch, Pin, Property
 from bot.engine.resolve import resolve
 from bot.provenance import Reason
-
-SETTINGS: Final = frozenset({"mamba_cache_mode", "optimization_level"})
-"""Settings that are none in a release without them: that they appear, or go, changes nothing by itself."""
 
 
 @dataclass(frozen=True, slots=True)

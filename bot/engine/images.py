@@ -42,6 +42,8 @@ _FLAVOUR = re.compile(r"cu\d{2,3}|x86_64|aarch64|arm64|amd64|ubuntu\d{4}|rocm[\d
 _FLOATING = re.compile(r"latest(?:[-_].*)?|(?:[a-z]+\d*-)?nightly(?:[-_].*)?|main|stable|edge|dev|x86_64|aarch64")
 _NIGHTLY_COMMIT = re.compile(r"(?:[a-z]+\d*-)?nightly-([0-9a-f]{7,64})(?:[-_].*)?")
 _COMMIT = re.compile(r"([0-9a-f]{7,64})(?:[-_].*)?")
+_UNFINISHED = ("-", "_", ".")
+"""How a tag ends that should have been finished by a variable: nobody publishes under it."""
 
 
 class Declaration(Protocol):
@@ -91,6 +93,22 @@ def parse_reference(image: str) -> Reference:
     return Reference(name.removeprefix("library/"), tag, digest)
 
 
+def is_upstream(image: str) -> bool:
+    """Whether the vLLM project itself publishes under this name."""
+    name = parse_reference(image).name
+    return name in UPSTREAM or name in MIRRORED
+
+
+def same_image(one: str, other: str) -> bool:
+    """Whether two references are the same image: by the digest where both have one, else by name and tag."""
+    left, right = parse_reference(one), parse_reference(other)
+    if left.digest and right.digest:
+        return (left.name, left.digest) == (right.name, right.digest)
+    if (left.digest or right.digest) and not (left.tag and right.tag):
+        return False
+    return (left.name, left.tag or "latest") == (right.name, right.tag or "latest")
+
+
 def _declaration(image: str, declared: Mapping[str, Declaration]) -> Declaration | None:
     for reference in (image, image.partition("@")[0]):
         if reference in declared:
@@ -122,8 +140,7 @@ def _pin(image: str) -> Pin:
     if "$" in image:
         return Pin(image, None, "the reference holds a variable that is not known")
     reference = parse_reference(image)
-    name = MIRRORED.get(reference.name, reference.name)
-    if name not in UPSTREAM and reference.name not in MIRRORED:
+    if not is_upstream(image):
         return Pin(image, None, f"not an image of the vLLM project: {reference.name}")
     return _upstream(image, reference)
 
@@ -131,7 +148,8 @@ def _pin(image: str) -> Pin:
 def _upstream(image: str, reference: Reference) -> Pin:
     tag = reference.tag
     if not tag:
-        return Pin(image, None, "a digest" if reference.digest else "no tag, which means latest", stock=True)
+        why = "a digest" if reference.digest else "no tag, which means latest"
+        return Pin(image, None, why, stock=True, floating=not reference.digest)
     if reference.name == "vllm/vllm-openai-rocm" and tag.endswith("-base"):
         return Pin(image, None, f"{tag} is the image that vLLM is built on, without vLLM", stock=None)
     release, flavour_known = _release(tag)
@@ -148,7 +166,9 @@ def _upstream(image: str, reference: Reference) -> Pin:
         return Pin(image, None, f"a nightly build of commit {nightly.group(1)[:12]}", stock=True)
     if _FLOATING.fullmatch(tag):
         kind = "a nightly build" if "nightly" in tag else "a floating tag"
-        return Pin(image, None, f"{kind}: {tag}", stock=True)
+        return Pin(
+            image, None, f"{kind}: {tag}", stock=True, floating=not (reference.digest or tag.endswith(_UNFINISHED))
+        )
     commit = _COMMIT.fullmatch(tag)
     if commit:
         return Pin(image, None, f"a build of commit {commit.group(1)[:12]}", stock=True)

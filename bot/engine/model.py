@@ -69,6 +69,9 @@ class Properties(Mapping[str, Property]):
             found = self._found[name] = self._find(name)
         return found
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
@@ -83,7 +86,7 @@ class Pin:
     `release` is None for a pin without a known release; `why` then says so ("a floating tag", "a digest").
     `stock` is True for an unmodified upstream image, False for one that is known to be changed, None when unknown.
     `contains` are upstream references (`vllm-project/vllm#46324`) that a declaration says the image has,
-    `adds` are other declared additions ("nvfp4-kv-route").
+    `adds` are other declared additions ("nvfp4-kv-route"). `floating`: upstream moves the tag from build to build.
     """
 
     image: str
@@ -93,6 +96,7 @@ class Pin:
     contains: tuple[str, ...] = ()
     adds: tuple[str, ...] = ()
     because: tuple[Reason, ...] = ()
+    floating: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +120,16 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class EngineError:
-    """Whatever stops the server before a worker starts: the parser's error or the configuration's."""
+    """Whatever stops the server before a worker starts: the parser's error or the configuration's.
+
+    `alike` is False when other releases that were asked refuse the launch for another argument.
+    """
 
     kind: ErrorKind
     argument: str
     message: str
     because: tuple[Reason, ...] = ()
+    alike: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def converted(facts: Facts, flag: Flag, text: str) -> tuple[Any, RefusalError | 
         if flag.choices is not None and value not in flag.choices:
             raise RefusalError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, flag.choices))})")
     except RefusalError as refusal:
-        return None, refusal, (None, None)
+        return None, refusal.again(), (None, None)
     return value, None, engine_value(facts, flag, value)
 
 
@@ -54,7 +54,7 @@ def engine_config(facts: Facts, config: str, value: Any) -> tuple[Any, RefusalEr
     try:
         return check_config(value, config, facts), None
     except RefusalError as refusal:
-        return value, refusal
+        return value, refusal.again()
 
 
 def as_json(value: Any) -> str | None:
@@ -83,4 +83,4 @@ def engine_value(facts: Facts, flag: Flag, value: Any) -> tuple[Any, RefusalErro
     try:
         return check_field(value, declared, facts), None
     except RefusalError as refusal:
-        return value, refusal
+        return value, refusal.again()

@@ -15,6 +15,7 @@ from bot.hazards.model import (
     World,
     replay,
 )
+from bot.hazards.releases import ReleaseRange
 from bot.hazards.render import finding_json
 from bot.hazards.rule import Rule, Rules
 
@@ -26,6 +27,7 @@ __all__ = [
     "Level",
     "Observation",
     "Overlay",
+    "ReleaseRange",
     "Rule",
     "RuleError",
     "Rules",

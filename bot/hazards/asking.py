@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from bot.hazards.logic import Predicate, View
-from bot.hazards.questions import ImageTest, PropertyTest, SmTest
+from bot.hazards.questions import FieldTest, ImageTest, PropertyTest, SmTest
 
 GPU = (
     "Say which GPU it is for: a line such as `# GPU: RTX 5090` in the comments at the head of the file, or `hardware:` "
@@ -24,8 +24,8 @@ def ways_to_tell(predicate: Predicate, view: View) -> tuple[str, ...]:
 def _ways(leaves: Iterable[Predicate], view: View) -> Iterator[str]:
     pin = view.situation.pin
     for leaf in leaves:
-        if leaf.decide(view) is not None:
-            continue
+        if isinstance(leaf, FieldTest) or leaf.decide(view) is not None:
+            continue  # what a stage could not see in the files, nothing that is said of the image or the card can tell
         if isinstance(leaf, SmTest):
             yield GPU
         elif isinstance(leaf, PropertyTest) and leaf.names[0].startswith("model."):

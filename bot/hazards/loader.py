@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -129,15 +129,20 @@ def _upstream(data: Any, _path: str) -> Upstream:
 def _fix(key: Any, item: Any) -> Fix:
     trail: Trail = (str(key),)
     entry = mapping(item, trail)
-    only_keys(entry, frozenset({"title", "verified"}), trail)
-    verified = entry.get("verified", [])
-    if not isinstance(verified, list):
-        raise MisreadError((*trail, "verified"), "`verified:` is a list of {releases, holds, how}")
+    only_keys(entry, frozenset({"title", "verified", "fits"}), trail)
     return Fix(
         reference(key, trail),
         text(entry.get("title"), (*trail, "title")),
-        tuple(_verified(part, (*trail, "verified", index)) for index, part in enumerate(verified)),
+        _seen(entry, "verified", trail),
+        _seen(entry, "fits", trail),
     )
+
+
+def _seen(entry: Mapping[str, Any], key: str, trail: Trail) -> tuple[Verified, ...]:
+    seen = entry.get(key, [])
+    if not isinstance(seen, list):
+        raise MisreadError((*trail, key), f"`{key}:` is a list of {{releases, holds, how}}")
+    return tuple(_verified(part, (*trail, key, index)) for index, part in enumerate(seen))
 
 
 def _verified(item: Any, trail: Trail) -> Verified:

@@ -93,11 +93,15 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """An upstream reference that rules name, and the releases for which it was looked up in the released source."""
+    """An upstream reference that rules name, and the releases for which it was looked up in the released source.
+
+    `fits` says on which releases a backport of it does what it should: a patch may apply cleanly and be wrong.
+    """
 
     reference: str
     title: str
     verified: tuple[Verified, ...]
+    fits: tuple[Verified, ...] = ()
 
     def in_release(self, release: str) -> Truth:
         """Whether the release has the fix; None for a release that nobody has looked into.
@@ -115,6 +119,15 @@ class Upstream:
     """`rules/upstream.yml`."""
 
     fixes: Mapping[str, Fix] = field(default_factory=dict)
+
+    def unfit(self, reference: str, releases: tuple[str, ...]) -> Verified | None:
+        """Why a backport of the reference does harm on all of these releases; None when that is not known."""
+        fix = self.fixes.get(reference)
+        found = [
+            next((entry for entry in fix.fits if entry.releases.holds(release)), None) if fix else None
+            for release in releases
+        ]
+        return found[0] if found and all(entry is not None and entry.holds is False for entry in found) else None
 
     def contains(self, reference: str, releases: tuple[str, ...]) -> Truth:
         """Whether the fix is in every one of the releases; False when in none of them; else None."""

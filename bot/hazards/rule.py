@@ -11,6 +11,7 @@ from typing import Any, Literal
 from bot.engine.model import Value
 from bot.hazards.logic import Predicate, View, Vocabulary
 from bot.hazards.model import Grade, Level, Status
+from bot.hazards.questions import FixTest
 from bot.hazards.releases import Upstream
 from bot.hazards.text import Template
 
@@ -168,6 +169,20 @@ class Rules:
         """
         return tuple(rule.reads for rule in self.over_properties)
 
+    def helped_by(self, references: Iterable[str]) -> frozenset[str]:
+        """The rules about properties against which one of these fixes helps alone: mitigating, or by being there."""
+        return frozenset(rule for reference in references for rule in self._helped.get(reference, ()))
+
+    @cached_property
+    def _helped(self) -> Mapping[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for rule in self.over_properties:
+            alone = (leaves for m in rule.mitigations if len(leaves := tuple(m.when.leaves)) == 1)
+            for leaf in (*rule.when.leaves, *(leaf for leaves in alone for leaf in leaves)):
+                if isinstance(leaf, FixTest) and "overlay" in leaf.places:
+                    found.setdefault(leaf.reference, set()).add(rule.id)
+        return {reference: frozenset(rules) for reference, rules in found.items()}
+
     def page(self, rule: str) -> str:
         """A rule's page, in Markdown: its title, explanation and evidence."""
         found = self.named[rule]
@@ -183,3 +198,9 @@ class Rules:
         Unknown ids are the caller's to refuse (`ids`).
         """
         return Rules(self.rules, self.upstream, self.vocabulary, frozenset(ids))
+
+    def observing(self, kinds: Collection[str]) -> Rules:
+        """Only the wanted rules that are about these kinds of observation; no other rule is asked."""
+        rules = (rule for rule in self.over_observations if not rule.observes.isdisjoint(kinds))
+        wanted = (rule for rule in rules if self.reported is None or rule.id in self.reported)
+        return Rules(tuple(wanted), self.upstream, self.vocabulary, self.reported)

@@ -10,8 +10,11 @@ from bot.audit import Report, Unit, audit
 from bot.catalog import Configuration, read_catalog
 from bot.commands import Explain, explain
 from bot.compose import Documents
+from bot.engine import Pin
+from bot.engine.missing import missing
 from bot.github.model import ChangedFile
 from bot.hazards import Rules, load_rules
+from bot.memory import Memory
 from bot.resolution import Repository
 from bot.review import FileDiff, Links, Review, affected, configuration_edit, patch_diffs, review
 from bot.tree import Tree
@@ -22,10 +25,14 @@ _COMMENTABLE = (".yml", ".yaml", ".sh", ".env", ".env.example")
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A review, and the lines of the change that its comments can sit on."""
+    """A review, and the lines of the change that its comments can sit on.
+
+    `lacking` are pins of releases that nobody has facts of: a better review is to be had when they are learnt.
+    """
 
     review: Review
     diffs: dict[str, FileDiff]
+    lacking: tuple[Pin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +64,16 @@ def _rules() -> Rules:
     return load_rules()
 
 
+@cache
+def _memory() -> Memory:
+    """What this process has found of trees: both sides of a change share it, and the next change does."""
+    return Memory()
+
+
 def repository(tree: Tree) -> Repository:
     """A tree with its catalog read."""
-    return Repository(tree, read_catalog(tree), Documents(tree))
+    memory = _memory()
+    return Repository(tree, read_catalog(tree, memory), Documents(tree, memory=memory))
 
 
 def analyse(base: Tree, head: Tree, changes: Sequence[ChangedFile], rules: Rules) -> Analysis:
@@ -82,11 +96,15 @@ def analyse(base: Tree, head: Tree, changes: Sequence[ChangedFile], rules: Rules
     }
     old = _audit(before, rules, touched.base)
     new = _audit(after, rules, touched.head)
-    return Analysis(review(old, new, diffs, renamed, edit), diffs)
+    unknown = set(missing((*old.pins, *new.pins)))
+    lacking = {pin.release: pin for pin in (*old.pins, *new.pins) if pin.release in unknown} if unknown else {}
+    return Analysis(review(old, new, diffs, renamed, edit), diffs, tuple(lacking.values()))
 
 
 def judged_by(configuration: Configuration, repository: Repository) -> Repository:
     """The repository under another configuration: a change must not choose what it is judged by."""
+    if repository.catalog.configuration is configuration:
+        return repository
     return replace(repository, catalog=replace(repository.catalog, configuration=configuration))
 
 

@@ -15,6 +15,7 @@ from bot.jobs.applying import Applying, Outcome, Spot, posted
 from bot.jobs.context import Context
 from bot.jobs.gather import Gathering, changed_blobs, matters
 from bot.jobs.kinds import installation_of, pull_of
+from bot.jobs.learning import learnt
 from bot.review import Plan, nothing_to_review, plan, unfinished
 from bot.store import Job
 
@@ -108,6 +109,8 @@ class Reviewing:
             return await self._unfinished(github, pull, conversation, "the repository has too many files")
         gathering = Gathering(github, pull.repository, tree, base, files.files, blobs)
         found = await gathering.run(Reviewed(files.files))
+        if await learnt(found.lacking):
+            found = await gathering.run(Reviewed(files.files))
         if await self._context.superseded(job):
             return "superseded by a newer one"
         try:

@@ -9,20 +9,19 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+from bot.engine.cache import SCHEMA
 from bot.learn.anchors import fingerprint, locate
 from bot.learn.configs import config_table, enum_table
 from bot.learn.conflicts import conflict_rules
 from bot.learn.environment import variables
 from bot.learn.flags import Flag, register
-from bot.learn.keywords import ARGUMENTS, Converter
+from bot.learn.keywords import Converter
+from bot.learn.places import take_places
 from bot.learn.rewriting import entrypoint, rewriting_rules
 from bot.learn.source import SourceError, SourceTree
 from bot.learn.values import Computed, Reader
 
 __all__ = ["SCHEMA", "SourceError", "SourceTree", "learn"]
-
-SCHEMA = 1
-"""Of the release files. Raised when a reader of the old form would misunderstand the new one."""
 
 LEVELS = "vllm/config/vllm.py"
 
@@ -49,9 +48,10 @@ def learn(source: SourceTree, version: str, anchors: Iterable[str] = ()) -> dict
     facts["enums"] = enum_table(reader)
     facts["environment"] = variables(source, reader)
     facts["conflicts"] = conflict_rules(source)
-    _leave_out_known_places(facts)
-    facts["anchors"], facts["constants"] = _anchors(source, reader, anchors)
-    return facts
+    places = take_places(facts)
+    _leave_out_known_names(facts["flags"])
+    facts["anchors"], facts["constants"], places["anchors"] = _anchors(source, reader, anchors)
+    return {**facts, "places": places}
 
 
 def _meet_configs(source: SourceTree, reader: Reader) -> None:
@@ -119,21 +119,12 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 
-def _leave_out_known_places(facts: dict[str, Any]) -> None:
-    """Keep the file small: most flags are registered in one file, and have their default at their field."""
-    for key, entry in facts["flags"].items():
+def _leave_out_known_names(flags: dict[str, Any]) -> None:
+    """Keep the file small: most fields are called like the setting of their flag."""
+    for key, entry in flags.items():
         owner, _, name = entry.get("field", "").partition(".")
-        config = facts["configs"].get(owner)
-        if config is not None and name in config["fields"]:
-            at = config["fields"][name]["at"]
-            if entry.get("default_at") == (f"{config['at'].rpartition(':')[0]}:{at}" if isinstance(at, int) else at):
-                del entry["default_at"]
         if name and name == (entry.get("dest") or _setting(key)):
             entry["field"] = owner
-        for place in ("at", "default_at"):
-            path, _, line = entry.get(place, "").rpartition(":")
-            if path == ARGUMENTS:
-                entry[place] = int(line)
 
 
 def _levels(source: SourceTree, reader: Reader) -> dict[str, Any]:
@@ -176,19 +167,28 @@ def _literals(source: SourceTree, reader: Reader) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def _anchors(source: SourceTree, reader: Reader, anchors: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fingerprint and line of each anchor (None: not in this release), and the values of those that are constants."""
-    hashes: dict[str, Any] = {}
+def _anchors(
+    source: SourceTree, reader: Reader, anchors: Iterable[str]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """By file: the fingerprint of each anchor (None: not in this release), the values of those that are constants,
+    and the lines in the order of the fingerprints (0: not in this release).
+    """
+    hashes: dict[str, dict[str, str | None]] = {}
+    lines: dict[str, list[int]] = {}
     constants: dict[str, Any] = {}
     for qualified in sorted(set(anchors)):
+        path, _, name = qualified.partition(":")
+        known, rows = hashes.setdefault(path, {}), lines.setdefault(path, [])
         try:
-            hashes[qualified] = list(fingerprint(source, qualified))
+            known[name], line = fingerprint(source, qualified)
             node = locate(source, qualified)
         except SourceError:
-            hashes[qualified] = None
+            known[name] = None
+            rows.append(0)
             continue
+        rows.append(line)
         if isinstance(node, ast.Assign | ast.AnnAssign):
-            value = reader.value(source.at(qualified.partition(":")[0]), node.value)
+            value = reader.value(source.at(path), node.value)
             if not isinstance(value, Computed):
                 constants[qualified] = value
-    return hashes, constants
+    return hashes, constants, lines

@@ -58,8 +58,7 @@ def _config(source: SourceTree, reader: Reader, definition: Definition) -> dict[
         entry = _field(reader, module, statement)
         if entry is None:
             continue
-        place = f"{module.path}:{statement.lineno}"
-        entry["at"] = statement.lineno if module.path == definition.path else place
+        entry["at"] = f"{module.path}:{statement.lineno}"
         kinds = [kind for names, kind in validators if name in names or "*" in names]
         if "SkipValidation" in ast.unparse(statement.annotation):
             kinds.append(SKIPPED)

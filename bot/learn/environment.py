@@ -15,7 +15,7 @@ _READ_DIRECTLY = re.compile(r"""(?:environ(?:\.\w+)?|getenv)\s*[\[(]\s*["'](VLLM
 
 
 def variables(source: SourceTree, reader: Reader) -> dict[str, list[Any]]:
-    """Name → line in `vllm/envs.py`, or `path:line` elsewhere; and the declared default where it is a literal.
+    """Name → its place as `path:line`, and the declared default where it is a literal.
 
     Raises `SourceError`.
     """
@@ -32,7 +32,8 @@ def variables(source: SourceTree, reader: Reader) -> dict[str, list[Any]]:
     for key in found.node.keys:
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             default = defaults.get(key.value, Computed(""))
-            table[key.value] = [key.lineno] if isinstance(default, Computed) else [key.lineno, default]
+            place = f"{module.path}:{key.lineno}"
+            table[key.value] = [place] if isinstance(default, Computed) else [place, default]
     for path in source.paths:
         text = source.read(path) or ""
         if "VLLM_" not in text:

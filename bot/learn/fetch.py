@@ -11,11 +11,13 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPException
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 from urllib.parse import urljoin, urlsplit
 
 from packaging.version import InvalidVersion, Version
@@ -39,10 +41,28 @@ MAX_ARCHIVE_BYTES = 256 * 1024 * 1024
 MAX_SECONDS = 300
 """For a download; a usual one takes three."""
 
-TIMEOUT = 30
+TIMEOUT = 15
 """Seconds that a server may be silent."""
 
 CHUNK = 1 << 20
+GONE = 404
+
+
+class NoSuchReleaseError(SourceError):
+    """Whoever was asked was there, and has no such release."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of the package on an index: `address` is that of the list, `files` are its entries by file name."""
+
+    address: str
+    files: Mapping[str, Mapping[str, Any]]
+
+    def sdist(self, version: str) -> Mapping[str, Any] | None:
+        """The entry of a release's sdist; None when there is none."""
+        spellings = (version, normal(version))
+        return next(filter(None, (self.files.get(f"{PACKAGE}-{spelling}.tar.gz") for spelling in spellings)), None)
 
 
 def normal(version: str) -> str:
@@ -62,9 +82,12 @@ def _public_index() -> str:
 
 
 @contextmanager
-def fetched(version: str, index: str | None = None) -> Iterator[Path]:
-    """The release's sdist as a temporary file, its hash checked. Raises `SourceError`."""
-    name, address, expected = _entry(version, index or os.environ.get(INDEX_VARIABLE) or _public_index())
+def fetched(version: str, index: str | None = None, known: Listing | None = None) -> Iterator[Path]:
+    """The release's sdist as a temporary file, its hash checked. `known` is the index's list, if it was asked before.
+
+    Raises `SourceError`, and `NoSuchReleaseError` where the list has no such release.
+    """
+    name, address, expected = _entry(version, known or listing(index))
     with tempfile.NamedTemporaryFile(prefix="seamguard-", suffix=".tar.gz") as file:
         found = _download(name, address, file)
         if found != expected:
@@ -74,47 +97,53 @@ def fetched(version: str, index: str | None = None) -> Iterator[Path]:
 
 
 @contextmanager
-def tagged(version: str, api: str = GITHUB_API) -> Iterator[Path]:
+def tagged(version: str, api: str = GITHUB_API, patience: float = TIMEOUT) -> Iterator[Path]:
     """The source at the release's tag as a temporary archive; a tag has no hash to check. Raises `SourceError`."""
     name = f"{REPOSITORY} at v{normal(version)}"
     address = f"{api.rstrip('/')}/repos/{REPOSITORY}/tarball/refs/tags/v{normal(version)}"
     with tempfile.NamedTemporaryFile(prefix="seamguard-", suffix=".tar.gz") as file:
-        _download(name, address, file)
+        _download(name, address, file, patience)
         file.flush()
         yield Path(file.name)
 
 
-def _entry(version: str, index: str) -> tuple[str, str, str]:
-    """The name, the address and the SHA-256 of a release's sdist."""
-    listing = f"{index.rstrip('/')}/{PACKAGE}/"
+def listing(index: str | None = None, patience: float = TIMEOUT) -> Listing:
+    """What an index has, by default the one that pip would ask; `patience` is in seconds. Raises `SourceError`."""
+    address = f"{(index or os.environ.get(INDEX_VARIABLE) or _public_index()).rstrip('/')}/{PACKAGE}/"
     try:
-        with _opened(listing, JSON_FORM) as answer:
+        with _opened(address, JSON_FORM, patience) as answer:
             text = answer.read(MAX_LISTING_BYTES + 1)
         files = json.loads(text)["files"] if len(text) <= MAX_LISTING_BYTES else None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SourceError(f"the package index gives no list of {PACKAGE}'s files ({error})") from error
     if not isinstance(files, list):
         raise SourceError(f"the package index gives no list of {PACKAGE}'s files")
-    names = {f"{PACKAGE}-{spelling}.tar.gz" for spelling in (version, normal(version))}
-    for file in files:
-        if isinstance(file, dict) and file.get("filename") in names:
-            return _checked(file, listing)
-    raise SourceError(f"the package index has no sdist of {PACKAGE} {version}; name a source tree with --source")
+    return Listing(address, {str(file.get("filename")): file for file in files if isinstance(file, dict)})
 
 
-def _checked(file: dict[str, Any], listing: str) -> tuple[str, str, str]:
+def _entry(version: str, known: Listing) -> tuple[str, str, str]:
+    """The name, the address and the SHA-256 of a release's sdist."""
+    file = known.sdist(version)
+    if file is None:
+        raise NoSuchReleaseError(
+            f"the package index has no sdist of {PACKAGE} {version}; name a source tree with --source"
+        )
+    return _checked(file, known.address)
+
+
+def _checked(file: Mapping[str, Any], listed: str) -> tuple[str, str, str]:
     name, address, hashes = file["filename"], file.get("url"), file.get("hashes")
     expected = hashes.get("sha256") if isinstance(hashes, dict) else None
     if not isinstance(address, str) or not isinstance(expected, str):
         raise SourceError(f"{name}: the package index gives no address or no SHA-256")
-    return name, urljoin(listing, address), expected.lower()
+    return name, urljoin(listed, address), expected.lower()
 
 
-def _download(name: str, address: str, file: IO[bytes]) -> str:
+def _download(name: str, address: str, file: IO[bytes], patience: float = TIMEOUT) -> str:
     """Write a file chunk by chunk, and return its SHA-256."""
     digest, size, end = hashlib.sha256(), 0, time.monotonic() + MAX_SECONDS
     try:
-        with _opened(address) as answer:
+        with _opened(address, patience=patience) as answer:
             while chunk := answer.read(CHUNK):
                 size += len(chunk)
                 if size > MAX_ARCHIVE_BYTES:
@@ -123,14 +152,20 @@ def _download(name: str, address: str, file: IO[bytes]) -> str:
                     raise SourceError(f"{name}: the download took more than {MAX_SECONDS} s")
                 digest.update(chunk)
                 file.write(chunk)
-    except OSError as error:
-        raise SourceError(f"{name}: the download failed ({error})") from error
+    except (OSError, HTTPException) as error:
+        _failed(name, error)
     return digest.hexdigest()
 
 
-def _opened(address: str, form: str = "*/*") -> Any:
+def _failed(name: str, error: Exception) -> NoReturn:
+    gone = isinstance(error, urllib.error.HTTPError) and error.code == GONE
+    kind = NoSuchReleaseError if gone else SourceError
+    raise kind(f"{name}: the download failed ({error})") from error
+
+
+def _opened(address: str, form: str = "*/*", patience: float = TIMEOUT) -> Any:
     """An answer over HTTP; no other scheme, so that an index cannot name a file of this machine."""
     if urlsplit(address).scheme not in ("https", "http"):
         raise SourceError(f"{address[:100]}: not an address of the web")
     request = urllib.request.Request(address, headers={"Accept": form, "User-Agent": "seamguard"})  # noqa: S310
-    return urllib.request.urlopen(request, timeout=TIMEOUT)  # noqa: S310
+    return urllib.request.urlopen(request, timeout=patience)  # noqa: S310

@@ -76,7 +76,10 @@ def dump(facts: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-_DEPTH = {"schema": 0, "release": 0, "entrypoint": 0, "gaps": 0, "configs": 3, "enums": 3, "conflicts": 1}
+_DEPTH = {
+    "schema": 0, "release": 0, "entrypoint": 0, "gaps": 0, "levels": 2, "configs": 3, "enums": 2, "conflicts": 1,
+    "anchors": 2, "places": 2,
+}  # fmt: skip
 """How many levels of a part are spread over lines."""
 
 
@@ -84,6 +87,8 @@ def _block(value: Any, depth: int, indent: int) -> str:
     if depth == 0 or not isinstance(value, dict | list) or not value:
         return _compact(value)
     if isinstance(value, list):
+        if not isinstance(value[0], dict):
+            return _compact(value)
         return "[\n" + ",\n".join(" " * indent + _compact(item) for item in value) + "\n]"
     inner = [f"{' ' * indent}{_compact(key)}: {_block(item, depth - 1, indent + 1)}" for key, item in value.items()]
     return "{\n" + ",\n".join(inner) + "\n" + " " * (indent - 1) + "}"

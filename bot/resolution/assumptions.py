@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.compose import Service
@@ -11,7 +11,7 @@ from bot.engine.agreement import OWN_WORDS
 from bot.engine.doubts import Doubt
 from bot.engine.model import Properties, Property
 from bot.provenance import Reason
-from bot.shell import UNSEEN, Outcome
+from bot.shell import CONTRARY_TO, Outcome
 
 
 def honest(engine: Engine) -> Engine:
@@ -33,50 +33,70 @@ def _honest(_name: str, found: Property) -> Property:
 
 @dataclass(frozen=True, slots=True)
 class UnseenFiles:
-    """Environment files that must be there and are not: they may set whatever nothing else sets.
-
-    `in_the_script` says that the way through the script rests on what they are assumed not to set.
-    """
+    """Environment files that must be there and are not: the engine may read whatever they set."""
 
     paths: tuple[str, ...]
-    in_the_script: bool = False
 
     @classmethod
-    def of(cls, service: Service | None, outcome: Outcome) -> UnseenFiles:
-        """Those of a service, on one way through its script."""
-        paths = tuple(service.absent_env_files) if service is not None else ()
-        return cls(paths, bool(paths) and any(note.reason.endswith(UNSEEN) for note in outcome.notes))
+    def of(cls, service: Service | None) -> UnseenFiles:
+        """Those of a service."""
+        return cls(tuple(service.absent_env_files) if service is not None else ())
 
     def in_doubt(self, engine: Engine) -> Engine:
         """The engine without the certainty that a variable of these files could take."""
         if not self.paths:
             return engine
         doubt = Doubt(f"{', '.join(self.paths)} is not in the repository and may set other variables", "assumed")
-        return _seen_through(engine, lambda name, found: found if self._settles(found) else doubt.shake(name, found))
-
-    def _settles(self, found: Property) -> bool:
-        settled = {"compose"} if self.in_the_script else OWN_WORDS
-        return all(reason.kind in settled for reason in found.because)
+        return _seen_through(engine, lambda name, found: found if _is_own(found) else doubt.shake(name, found))
 
 
-def shaken(engine: Engine, others: Iterable[Engine | None], texts: Iterable[str]) -> Engine:
-    """The engine with every property `assumed` that is another one when these assumptions do not hold.
+def _is_own(found: Property) -> bool:
+    """Whether a value rests on what the deployment says alone: the engine's environment does not matter to it."""
+    return all(reason.kind in OWN_WORDS for reason in found.because)
 
-    `others` are the engines that are then possible, None for one that is not known at all. `texts` are the assumptions.
+
+Possible = tuple[Engine | None, Sequence[str]]
+"""An engine that is possible when these assumptions do not hold; None for one that is not known at all."""
+
+
+def shaken(engine: Engine, others: Callable[[], Iterable[Possible]]) -> Engine:
+    """The engine with every property `assumed` that is another one when assumptions do not hold.
+
+    `others` gives what is then possible; it is asked when somebody looks at a property. A property names the
+    assumptions of the first engine in which it is another one.
     """
-    because = tuple(Reason("assumption", "", None, text) for text in dict.fromkeys(texts))
-    moved: dict[str, Property] = {}
-    for other in others:
-        for name, found in engine.properties.items():
-            if found.known and name not in moved and _differs(found, other.properties if other else {}, name):
+    possible: list[Possible] | None = None
+
+    def see(name: str, found: Property) -> Property:
+        nonlocal possible
+        if not found.known:
+            return found
+        if possible is None:
+            possible = [(other, texts) for other, texts in others() if other is not engine]
+        for other, texts in possible:
+            if _differs(found, other.properties if other else {}, name):
+                because = (Reason("assumption", "", None, text) for text in texts)
                 kept = tuple(reason for reason in because if reason not in found.because)
-                moved[name] = Property(found.value, "assumed", (*found.because, *kept))
-    return replace(engine, properties={**engine.properties, **moved}) if moved else engine
+                return Property(found.value, "assumed", (*found.because, *kept))
+        return found
+
+    return _seen_through(engine, see)
 
 
 def _differs(found: Property, others: Mapping[str, Property], name: str) -> bool:
     other = others.get(name)
     return other is None or not other.known or other.value != found.value
+
+
+def contradicted(outcome: Outcome, other: Outcome) -> tuple[str, ...]:
+    """The assumptions on which `outcome` rests, and which do not hold on a way that doubts them.
+
+    Those about conditions are told by the way itself, those about the variables it reads are whatever is left.
+    """
+    answers = [(name, value) for name, value in other.assumed.items() if name.startswith(CONTRARY_TO)]
+    turned = {text for text in outcome.rests_on for name, value in answers if value == "0" and text in name}
+    asked = {text for text in outcome.rests_on for name, _ in answers if text in name}
+    return tuple(text for text in outcome.rests_on if text in turned or text not in asked)
 
 
 def agree(one: Outcome, other: Outcome) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bot.catalog import Header, WiredPatch
@@ -51,7 +51,8 @@ class ResolvedService:
     """A service and its worlds: every fork of the default world first, then others by number of deviations.
 
     `sm` are the compute capabilities (12.0 is 120) that the file says it is meant for; empty when it does not. `cuts`
-    say what was not looked at because there is too much of it.
+    say what was not looked at because there is too much of it. `launched` is the pin of the engine profile that the
+    repository names for the compose, where a variable sets the image: what its launcher runs.
     """
 
     path: str
@@ -63,11 +64,19 @@ class ResolvedService:
     survey: Survey
     worlds: tuple[EngineWorld, ...]
     cuts: tuple[Unresolved, ...] = ()
+    launched: Pin | None = None
 
     @property
     def kind(self) -> str | None:
         """The inference server that the service runs, in the first world that reaches one."""
         return next((world.kind for world in self.worlds if world.kind), None)
+
+    @property
+    def pins(self) -> Iterator[Pin]:
+        """The pins of its vLLM engines, in all worlds, and that of its engine profile."""
+        yield from (world.pin for world in self.worlds if world.engine is not None)
+        if self.launched is not None:
+            yield self.launched
 
     @property
     def defaults(self) -> tuple[EngineWorld, ...]:

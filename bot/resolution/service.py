@@ -6,15 +6,15 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.catalog import Catalog, Header, hardware_for, model_for, overlays_for, read_header, slugs_of
+from bot.catalog import Catalog, Header, engine_of, hardware_for, model_for, overlays_for, read_header, slugs_of
 from bot.compose import Documents, Project
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
-from bot.provenance import Position, Word
-from bot.resolution.assumptions import UnseenFiles, agree, honest, shaken
+from bot.provenance import Position, Reason, Word
+from bot.resolution.assumptions import UnseenFiles, agree, contradicted, honest, shaken
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.resolution.search import explore
-from bot.shell import NOT_SET_BY, Outcome, Run, Unresolved, is_inference_server
+from bot.shell import Outcome, Run, Unresolved, is_inference_server
 from bot.tree import Tree
 from bot.worlds.deployment import Deployment
 from bot.worlds.model import Realisation
@@ -35,6 +35,10 @@ class Repository:
     catalog: Catalog
     documents: Documents
     headers: dict[str, Header] = field(default_factory=dict)
+
+    def over(self, tree: Tree) -> Repository:
+        """The same repository, to be read through another tree."""
+        return Repository(tree, self.catalog, self.documents.over(tree))
 
     def header(self, path: str, text: str) -> Header:
         """What the leading comments of a compose declare."""
@@ -91,16 +95,32 @@ def resolve_service(
         seen = seen.without(found.untried)
         pairs = found.untried_pairs
     position = default.service.position if default.service else Position(path, 1)
+    slugs = slugs_of(repository.catalog, path, header)
     return ResolvedService(
         path,
         service,
         position,
-        slugs_of(repository.catalog, path, header),
+        slugs,
         header,
         reader.sm,
         seen,
         worlds,
         tuple(_cuts(seen, pairs, position)),
+        _launched(repository.catalog, header, slugs, default),
+    )
+
+
+def _launched(catalog: Catalog, header: Header, slugs: tuple[str, ...], default: Realisation) -> Pin | None:
+    """The pin of the engine profile, where the image is read from a variable that a launcher can set to it."""
+    service, profile = default.service, engine_of(catalog, header, slugs)
+    if service is None or profile is None or profile.image is None:
+        return None
+    if all(read.field != "image" for read in service.reads):
+        return None
+    found = pin(profile.image, catalog.configuration.images)
+    text = f"the engine profile {profile.id} pins {profile.image}"
+    return replace(
+        found, because=(Reason("catalog", profile.position.path, profile.position.line, text), *found.because)
     )
 
 
@@ -147,7 +167,7 @@ class _Reader:
         if unseen is not None:
             outcome = replace(outcome, exit=None)
         service = realisation.service
-        files = UnseenFiles.of(service, outcome)
+        files = UnseenFiles.of(service)
         engine = self._assumed(outcome, doubted, image, self.sm, files)
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
         on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), files))}
@@ -158,15 +178,16 @@ class _Reader:
     def _assumed(
         self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], files: UnseenFiles
     ) -> Engine | None:
-        """The engine of a way. What is another one when a sourced script sets more than is assumed is not certain."""
+        """The engine of a way. What is another one when an unseen file sets more than is assumed is no certainty."""
         engine = self._of(outcome, image, sm, files)
-        if engine is None or doubted is None:
+        if engine is None or doubted is None or not outcome.rests_on:
             return engine
-        texts = [note.reason for note in outcome.notes if NOT_SET_BY in note.reason]
-        if not texts:
-            return engine
-        others = [self._of(other, image, sm, files) for other in doubted.outcomes if agree(outcome, other)]
-        return shaken(engine, [*others, *(None for _ in doubted.unresolved)], texts)
+        ways = [(other, contradicted(outcome, other)) for other in doubted.outcomes if agree(outcome, other)]
+        ways.sort(key=lambda way: len(way[1]))
+        unknown = [(None, outcome.rests_on)] if doubted.unresolved else []
+        return shaken(
+            engine, lambda: [*((self._of(other, image, sm, files), texts) for other, texts in ways), *unknown]
+        )
 
     def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], files: UnseenFiles) -> Engine | None:
         kind, argv = server(outcome)

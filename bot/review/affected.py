@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bot.audit import Unit, discover
 from bot.compose import load_project
@@ -54,7 +55,7 @@ def affected(base: Repository, head: Repository, changed: Iterable[str]) -> Affe
     """
     texts = (_yaml_texts(base.tree), _yaml_texts(head.tree))
     paths = frozenset(changed) | _different(*texts)
-    if _described(base) != _described(head):
+    if base.catalog is not head.catalog and _described(base) != _described(head):
         everything = frozenset(texts[0]) | frozenset(texts[1])
         return Affected(frozenset(_units(base, everything)), frozenset(_units(head, everything)), everything)
     renamed = _renamed_by_the_registry(base, head, texts)
@@ -132,19 +133,17 @@ def _units(repository: Repository, paths: frozenset[str]) -> list[Unit]:
 
 
 def _depends(repository: Repository, unit: Unit, changed: frozenset[str]) -> bool:
-    if not changed.isdisjoint(unit.files):
-        return True
-    project = load_project(repository.documents, unit.files, {})
-    if not changed.isdisjoint(project.files):
-        return True
+    question = ("needs", unit, repository.documents.view)
+    files, mounted = repository.documents.memory.answer(question, repository.tree, partial(_needs, repository, unit))
+    return not changed.isdisjoint(files) or any(_covers(source, path) for source in mounted for path in changed)
+
+
+def _needs(repository: Repository, unit: Unit, tree: Tree) -> tuple[frozenset[str], frozenset[str]]:
+    """The files that decide what a compose is, and the files and folders that it mounts."""
+    project = load_project(repository.documents.over(tree), unit.files, {})
     beside = posixpath.join(posixpath.dirname(unit.path), ".env")
-    return beside in changed or any(
-        _covers(mount.source, path)
-        for service in project.services.values()
-        for mount in service.mounts
-        if mount.in_repository
-        for path in changed
-    )
+    mounts = (mount for service in project.services.values() for mount in service.mounts if mount.in_repository)
+    return frozenset((*unit.files, *project.files, beside)), frozenset(mount.source for mount in mounts)
 
 
 def _covers(source: str, path: str) -> bool:

@@ -47,34 +47,47 @@ def _key(finding: Finding, renamed: Mapping[str, str]) -> tuple[str, ...]:
 def _of_service(
     before: ResolvedService, after: ResolvedService, hazards: list[Finding], gone: list[Finding]
 ) -> Iterable[Finding]:
+    """The finding about the pin that the file names; else about that of its engine profile, which a launcher sets."""
     was = next((world.pin for world in before.defaults if world.engine is not None), None)
-    if was is None or was.release is None or not is_known(was.release):
-        return
     for world in after.defaults:
-        changed = _moved(world, was)
-        if changed is not None and (changed.properties or changed.reread):
-            yield _finding(after, world, changed, hazards, gone)
+        changed = _moved(world, was, world.pin)
+        if changed and (changed.properties or changed.reread):
+            yield _finding(after, world, changed, _pin_reasons(world), hazards, gone)
+            return
+    for world in after.defaults:
+        # What the new release refuses or no longer reads is told by other rules, but of the pin in the file alone.
+        changed = _moved(world, before.launched, after.launched)
+        if changed and after.launched is not None:
+            yield _finding(after, world, changed, after.launched.because[:1], [], [], " in the engine profile")
             return
 
 
-def _moved(world: EngineWorld, was: Pin) -> Flips | None:
-    """What the move of the pin changes; None where it does not move, where a release has no facts, or where the engine
-    does not start.
+def _moved(world: EngineWorld, was: Pin | None, now: Pin | None) -> Flips | None:
+    """What the move of a pin changes in a world; None where it does not move or nothing is known to change.
+
+    A pin that names no release (`latest`) may have been any: what ran before is not known, so nothing is known to
+    have changed.
     """
-    engine, release = world.engine, world.pin.release
-    if (
-        engine is None
-        or engine.launch is None
-        or engine.errors
-        or release in (None, was.release)
-        or not is_known(str(release))
-    ):
+    engine = world.engine
+    if engine is None or engine.launch is None or engine.errors or was is None or now is None:
         return None
-    return flips(engine.launch, was, world.pin)
+    if was.release == now.release or not (_is_known(was) and _is_known(now)):
+        return None
+    return flips(engine.launch, was, now)
+
+
+def _is_known(pin: Pin) -> bool:
+    return pin.release is not None and is_known(pin.release)
 
 
 def _finding(
-    service: ResolvedService, world: EngineWorld, changed: Flips, hazards: list[Finding], gone: list[Finding]
+    service: ResolvedService,
+    world: EngineWorld,
+    changed: Flips,
+    where: tuple[Reason, ...],
+    hazards: list[Finding],
+    gone: list[Finding],
+    there: str = "",
 ) -> Finding:
     names = {flip.name for flip in changed.properties}
     caused, ended = (
@@ -82,9 +95,17 @@ def _finding(
         for some in (hazards, gone)
     )
     texts = [_text(flip) for flip in changed.properties] + [_reread(item) for item in changed.reread]
-    fields = {"old": changed.old, "new": changed.new, "changes": tuple(texts), "hazards": caused, "ended": ended}
+    texts += [f"{error.argument} is refused" for error in changed.refused if there]
+    texts += [f"{item.argument} is no longer read" for item in changed.lost if there]
+    fields = {
+        "old": changed.old,
+        "new": f"{changed.new}{there}",
+        "changes": tuple(texts),
+        "hazards": caused,
+        "ended": ended,
+    }
     sources = _sources(changed)
-    reasons = (*_pin_reasons(world), *sources)
+    reasons = (*where, *sources)
     observation = Observation(RULE, "pin", _position(service, reasons), reasons, fields)
     seen = subject(replace(service, worlds=(world,)), ())
     alone = replace(seen, situations=tuple(replace(one, observations=(observation,)) for one in seen.situations))

@@ -15,6 +15,7 @@ MAX_PATH = 4096
 _BEFORE = 130
 """Characters before the end of a path of dots that are looked at: forty folders up."""
 
+_COMMENT = re.compile(r"\n[ \t]*#[^\n]*")
 _WORD = re.compile(r"[\w.+@~-]+")
 # Patterns that begin with a plain character are an order faster than a choice.
 _ENDS_IN_DOTS = re.compile(r"\.\.?/?[\"'}]*:")
@@ -45,7 +46,7 @@ def dependents(texts: Mapping[str, str], changed: frozenset[str]) -> frozenset[s
 
 
 def _without_comments(text: str) -> str:
-    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
+    return _COMMENT.sub("", f"\n{text}")
 
 
 def _beside(texts: Iterable[str], changed: Iterable[str]) -> set[str]:
@@ -66,7 +67,7 @@ def _naming(paths: Iterable[str]) -> Callable[[str], bool]:
     ends = re.compile(f"(?:/|source:[ \t]*[\"']?)(?:{'|'.join(map(re.escape, folders))})(?![\\w.+@~-]|/[\\w.+@~-])")
 
     def may(text: str) -> bool:
-        if _is_open(text) or any(name in text for name in names):
+        if any(name in text for name in names) or _is_open(text):
             return True
         return bool(folders) and any(_is_relative(text, match.start()) for match in ends.finditer(text))
 

@@ -6,7 +6,7 @@ Nothing is ever executed.
 from bot.shell.catalogue import is_inference_server
 from bot.shell.machine import Limits, ListedFiles
 from bot.shell.model import (
-    NOT_SET_BY,
+    CONTRARY_TO,
     Comparison,
     ContainerFiles,
     Outcome,
@@ -18,11 +18,9 @@ from bot.shell.model import (
     Unresolved,
 )
 from bot.shell.question import run
-from bot.shell.specials import UNSEEN
 
 __all__ = [
-    "NOT_SET_BY",
-    "UNSEEN",
+    "CONTRARY_TO",
     "Comparison",
     "ContainerFiles",
     "Limits",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bot.provenance import Reason
 from bot.shell import commands, conditions, redirects
 from bot.shell.facts import names_read
+from bot.shell.model import CONTRARY_TO
 from bot.shell.naming import Naming, forget, question, shortened
 from bot.shell.patterns import is_literal, unquote
 from bot.shell.state import (
@@ -128,13 +129,13 @@ def _and_or(on: Interpreter, node: AndOr) -> Status:
     guards = on.guards
     last = len(node.rest) - 1
     assumed = _assumed(on, names_read(node)) if on.machine.opaque else ()
-    status = on.condition(node.first)
+    status = _doubted(on, on.condition(node.first), assumed)
     try:
         for index, (operator, command) in enumerate(node.rest):
             if on.truth(status) != (operator == "&&"):
                 continue
             on.guards = (*guards, Guard(on.source, node.line, (), assumed))
-            status = on.execute(command) if index == last else on.condition(command)
+            status = on.execute(command) if index == last else _doubted(on, on.condition(command), assumed)
     finally:
         on.guards = guards
     return status
@@ -146,7 +147,7 @@ def _if(on: Interpreter, node: If) -> Status:
         for index, (condition, body) in enumerate(node.clauses):
             names = node.reads[index]
             decided = Guard(on.source, node.lines[index], _held(on, names), _assumed(on, names))
-            if on.truth(on.condition(condition)):
+            if on.truth(_doubted(on, on.condition(condition), decided.assumed)):
                 on.guards = (*guards, decided)
                 return on.sequence(body)
             guards = (*guards, decided)
@@ -156,6 +157,19 @@ def _if(on: Interpreter, node: If) -> Status:
         return 0
     finally:
         on.guards = outer
+
+
+def _doubted(on: Interpreter, status: Status, assumed: tuple[Reason, ...]) -> Status:
+    """The status of a condition, which may be the opposite where it rests on an assumption that is in doubt.
+
+    Each time is another question: a variable may be changed to anything.
+    """
+    for reason in assumed:
+        on.machine.rests_on.setdefault(reason.text)
+    if not assumed or not on.machine.doubting:
+        return status
+    opposite = on.truth(Symbol(f"{CONTRARY_TO}{assumed[0].text} ({on.line}, {on.machine.count})"))
+    return int(on.truth(status)) if opposite else status
 
 
 def _assumed(on: Interpreter, names: Iterable[str]) -> tuple[Reason, ...]:
@@ -184,13 +198,16 @@ def _held(on: Interpreter, names: tuple[str, ...]) -> tuple[tuple[str, str | Non
 def _case(on: Interpreter, node: Case) -> Status:
     subject = on.way.resolve(on.expand.single(node.subject))
     guards = on.guards
+    assumed = _assumed(on, node.reads)
     status: Status = 0
     falls = False
     try:
         for item in node.items:
-            if not falls and not _case_matches(on, subject, item.patterns):
-                continue
-            on.guards = (*guards, Guard(on.source, node.line, _held(on, node.reads), _assumed(on, node.reads)))
+            if not falls:
+                matches = _case_matches(on, subject, item.patterns)
+                if not on.truth(_doubted(on, 0 if matches else 1, assumed)):
+                    continue
+            on.guards = (*guards, Guard(on.source, node.line, _held(on, node.reads), assumed))
             if item.line != node.line:
                 on.guards = (*on.guards, (on.source, item.line))
             status = on.sequence(item.body) if item.body is not None else 0

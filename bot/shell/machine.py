@@ -164,6 +164,7 @@ class Machine:
     disturbed: set[str] = field(default_factory=set)
     executable: set[str] = field(default_factory=set)
     notes: dict[tuple[str, Position | None], None] = field(default_factory=dict)
+    rests_on: dict[str, None] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     steps: list[Done] = field(default_factory=list)
     sources: dict[tuple[str, str], Source] = field(default_factory=dict)
@@ -198,6 +199,11 @@ class Machine:
     def note(self, on: Interpreter, reason: str, line: int | None = None) -> None:
         """Records an assumption."""
         self.notes.setdefault((reason, on.position(line)))
+
+    def rest(self, on: Interpreter, reason: str, line: int | None = None) -> None:
+        """Records an assumption about a file that is not seen, on which this way rests."""
+        self.note(on, reason, line)
+        self.rests_on.setdefault(reason)
 
     def unresolved_notes(self) -> tuple[Unresolved, ...]:
         """The assumptions made on this way."""

@@ -34,9 +34,9 @@ class Process:
     `closed` says that the programs and files named here are all there are: a program that is neither a common tool
     nor given is then "command not found". In a real image a program of any name may exist.
     `directory` is where it starts: empty for the image's WORKDIR, which nobody here knows.
-    `unset` are names that no sourced script is assumed to set, also where its text is not known; with `doubting` such
-    a script may set any name that nothing else sets.
+    `unset` are names that no sourced script is assumed to set, also where its text is not known.
     `open` says that the environment may hold more than is named here: what nothing else sets is then not known.
+    `doubting` drops the assumptions of `Outcome.rests_on`: whatever rests on one may be otherwise.
     """
 
     argv: tuple[Word, ...]
@@ -48,8 +48,8 @@ class Process:
     open: bool = False
 
 
-NOT_SET_BY = "is assumed not to be set by"
-"""Stands in the note of an assumption between the variable and the sourced scripts."""
+CONTRARY_TO = "contrary to: "
+"""Begins the name of a symbol that says, with "0", that a condition turns out as it cannot under an assumption."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,8 @@ class Outcome:
     `environment` is the complete environment of that process; `exported` what the script added or changed.
     `assumed` maps a symbol to the value it was taken to have on this way ("1", or "not 1").
     `status` is the script's last status, engines taken to end with 0; None where it is not known. `ended` is why the
-    script ends before its end, and where, when it does.
+    script ends before its end, and where, when it does. `rests_on` are assumptions about what files that
+    nobody here has seen do to variables: without them the script may go another way, to be had by `Process.doubting`.
     """
 
     program: Word | None
@@ -131,6 +132,7 @@ class Outcome:
     notes: tuple[Unresolved, ...] = ()
     status: int | None = None
     ended: Unresolved | None = None
+    rests_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

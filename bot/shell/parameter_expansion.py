@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from bot.shell import specials
 from bot.shell.fields import Fields
-from bot.shell.model import NOT_SET_BY
 from bot.shell.parameter_lookup import ParameterLookup
 from bot.shell.parts import LocaleDependent
 from bot.shell.patterns import UnsupportedPattern, counts_characters
@@ -237,7 +236,7 @@ class ParameterExpander(ParameterLookup):
             return False
         if name in specials.ALWAYS_SET or specials.is_own(name):
             return False
-        on.machine.note(on, f"{name} {NOT_SET_BY} {', '.join(on.machine.sourced)}", on.line)
+        machine.rest(on, specials.not_set(name, ", ".join(machine.sourced)), on.line)
         return True
 
     def _has_own_default(self, name: str, value: Value | None) -> bool:
@@ -247,11 +246,13 @@ class ParameterExpander(ParameterLookup):
         assumption is noted.
         """
         on = self.on
-        if not on.machine.open or value is None or not self._stands_for_itself(value) or name in on.shell.variables:
+        if not on.machine.open or on.machine.doubting or name in on.shell.variables:
+            return False
+        if value is None or not self._stands_for_itself(value):
             return False
         if specials.is_own(name) or name in specials.ALWAYS_SET or name in on.way.fixed:
             return False
-        on.machine.note(on, f"{name} is assumed not to be set by {specials.UNSEEN}", on.line)
+        on.machine.rest(on, specials.not_set(name, specials.UNSEEN), on.line)
         return True
 
     def _stands_for_itself(self, value: Value) -> bool:

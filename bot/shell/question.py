@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.provenance import Word
@@ -144,9 +144,9 @@ class _Question:
             )
             for index, done in enumerate(machine.steps)
         )
-        notes = machine.unresolved_notes()
+        notes, rests_on = machine.unresolved_notes(), tuple(machine.rests_on)
         if call is None:
-            return Outcome(None, None, final, {}, {}, steps, {}, notes, final, machine.ended)
+            return Outcome(None, None, final, {}, {}, steps, {}, notes, final, machine.ended, rests_on)
         words = [_word(machine.way, one) for one in call.argv]
         environment = {name: _word(machine.way, value) for name, value in call.environment.items()}
         exported = {
@@ -154,7 +154,9 @@ class _Question:
             for name, word in environment.items()
             if name not in _SHELLS_OWN and not _same(self.process.environment.get(name), word)
         }
-        return Outcome(words[0], tuple(words[1:]), None, environment, exported, steps, {}, notes, final)
+        return Outcome(
+            words[0], tuple(words[1:]), None, environment, exported, steps, {}, notes, final, rests_on=rests_on
+        )
 
     def _stops(self, answers: tuple[bool, ...], index: int) -> bool | None:
         """Whether the engine does not start when a step fails: the same way again, with the step failing.
@@ -211,6 +213,9 @@ def _pieces(word: Word) -> tuple[str | Symbol, ...]:
 def _word(way: Way, value: Value) -> Word:
     if value.word is not None:
         return value.word
+    if value.text is not None:
+        value.word = Word(value.text, reasons(value.origin), value.lines)
+        return value.word
     value = way.resolve(value)
     names = tuple(dict.fromkeys(symbol.name for symbol in value.symbols()))
     return Word(value.template(), reasons(value.origin), value.lines, names, value.splits and bool(names))
@@ -238,10 +243,16 @@ def _merged(leaves: list[_Leaf], depth: int) -> list[Outcome]:
     return [
         Outcome(
             one.program, one.argv, one.exit, one.environment, one.exported, one.steps, assumed(decisions), one.notes,
-            one.status, one.ended,
+            one.status, one.ended, one.rests_on,
         )
         for one, decisions in _collapse(leaves, depth)
     ]  # fmt: skip
+
+
+def _resting(one: Outcome, other: Outcome) -> Outcome:
+    """An outcome that two ways come to alike: it rests on what either rests on."""
+    both = tuple(dict.fromkeys((*one.rests_on, *other.rests_on)))
+    return one if both == one.rests_on else replace(one, rests_on=both)
 
 
 def _collapse(leaves: list[_Leaf], depth: int) -> list[tuple[Outcome, tuple[Decision, ...]]]:
@@ -257,7 +268,7 @@ def _collapse(leaves: list[_Leaf], depth: int) -> list[tuple[Outcome, tuple[Deci
     left, right = (_collapse(yes, depth + 1) if yes else []), (_collapse(no, depth + 1) if no else [])
     unresolved = any(leaf.problem is not None for leaf in deeper)
     if not unresolved and [_key(one) for one, _ in left] == [_key(one) for one, _ in right] and yes and no:
-        return left
+        return [(_resting(one, other), made) for (one, made), (other, _) in zip(left, right, strict=True)]
     first = yes[0].decisions[depth] if yes else None
     second = no[0].decisions[depth] if no else None
     found = [(one, (first, *decisions)) for one, decisions in left if first is not None]

@@ -19,6 +19,8 @@ OPTION_LETTERS = {
 }  # fmt: skip
 
 
+_LETTERS = frozenset("abefhkmnptuvxBCEHPT")
+
 UNFOLLOWED_SWITCHES = frozenset({"expand_aliases", "lastpipe"})
 """Switches that change how a script is read or run in ways that the interpreter does not model."""
 
@@ -27,6 +29,8 @@ def set_builtin(on: Interpreter, arguments: list[Value], _node: Simple) -> Statu
     """`set`: options, and the positional parameters."""
     if not arguments:
         raise on.refusal("the list that `set` prints is not followed")
+    if not _are_options(on, arguments):
+        return 2
     options, at = on.shell.options, 0
     while at < len(arguments):
         text = on.way.resolve(arguments[at]).text
@@ -64,14 +68,27 @@ def set_builtin(on: Interpreter, arguments: list[Value], _node: Simple) -> Statu
                     on_off(name)
                 else:
                     return 2
-            elif letter in "abefhkmnptuvxBCEHPT":
-                on_off(letter)
             else:
-                return 2
+                on_off(letter)
         at += 1
     if at < len(arguments):
         on.shell.positional = arguments[at:]
     return 0
+
+
+def _are_options(on: Interpreter, arguments: list[Value]) -> bool:
+    """Whether there are options of these letters: `set` looks at all of them before it sets the first."""
+    waiting = iter(arguments)
+    for argument in waiting:
+        text = on.way.resolve(argument).text or ""
+        if text[:1] not in ("-", "+") or text in ("-", "+", "--"):
+            return True
+        for letter in text[1:]:
+            if letter == "o":
+                next(waiting, None)
+            elif letter not in _LETTERS:
+                return False
+    return True
 
 
 _SWITCHES_ON = frozenset(

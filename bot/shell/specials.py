@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.shell.model import NOT_SET_BY
 from bot.shell.naming import question
 from bot.shell.numbers import MAX_DIGITS
 from bot.shell.state import Frame, Status, Variable
@@ -106,15 +105,20 @@ def value(on: Interpreter, name: str) -> Value | None:
     if name in on.way.fixed:
         return on.way.symbol(name, on.here(on.line))
     if on.machine.open and (name[0].isalpha() or name[0] == "_"):
-        if is_public(name):
+        if is_public(name) or on.machine.doubting:
             return on.way.symbol(name, on.here(on.line))
-        on.machine.note(on, f"{name} is assumed not to be set by {UNSEEN}", on.line)
+        on.machine.rest(on, not_set(name, UNSEEN), on.line)
     if on.machine.opaque and name in on.machine.unset:
-        on.machine.note(on, f"{name} {NOT_SET_BY} {', '.join(on.machine.sourced)}")
+        on.machine.rest(on, not_set(name, ", ".join(on.machine.sourced)))
         return None
     if on.machine.opaque and (name[0].isalpha() or name[0] == "_"):
         return on.way.symbol(name, on.here(on.line))
     return None
+
+
+def not_set(name: str, by: str) -> str:
+    """The assumption that files which are not seen leave a variable alone."""
+    return f"{name} is assumed not to be set by {by}"
 
 
 def is_public(name: str) -> bool:

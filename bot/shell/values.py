@@ -82,7 +82,7 @@ class Value:
     """A string, or a sequence of strings and symbols where it is not known.
 
     `text` is None when some part is a symbol. `lines` and `splits` are as in `Word`. Values are
-    never changed. `word` is the word that a value was made from, so that it can be handed on as it is.
+    never changed. `word` is the word that a value was made from or told as, so that it can be handed on as it is.
     """
 
     __slots__ = ("lines", "origin", "parts", "splits", "text", "word")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -373,9 +373,7 @@ class Walker:
 
     def _expression(self, word: Word, line: int) -> None:
         self.word(word)
-        for part in word.parts:
-            if not isinstance(part, Text):
-                continue
+        for part in _texts(word.parts):
             for found in _NAME.finditer(part.text):
                 before = part.text[found.start() - 1 : found.start()]
                 if before.isalnum() or before == "#":
@@ -409,6 +407,15 @@ _WALKS: dict[type, Callable[[Walker, Any], None]] = {
     Conditional: Walker._conditional,
     Simple: Walker._simple,
 }
+
+
+def _texts(parts: tuple[Part, ...]) -> Iterator[Text]:
+    """The literal pieces of a word, those in double quotes included."""
+    for part in parts:
+        if isinstance(part, Text):
+            yield part
+        elif isinstance(part, Double):
+            yield from _texts(part.parts)
 
 
 def _names_in(parts: tuple[Part, ...]) -> set[str]:

@@ -11,6 +11,9 @@ from types import MappingProxyType
 from bot.provenance import Position
 
 _OFFER = re.compile(r"(?<![\w$/.-])([A-Za-z_][A-Za-z0-9_]*)=([^\s`'\"|;,()\[\]{}<>#]+|\"[^\"]*\"|'[^']*')")
+_PLACEHOLDER = re.compile(r"<[^<>]*>|(?<=\s)(?:\.\.\.|…)")
+"""What stands in a documented value for one that the reader is to think of."""
+
 _SETS = re.compile(r"\b(?:sets?|exports?|defines?)\b", re.I)
 _COMMENT = re.compile(r"(?:^|(?<=\s))#+(.*)$")
 
@@ -39,12 +42,15 @@ def comments(path: str, text: str) -> Mapping[Position, str]:
 
 @lru_cache(maxsize=512)
 def offers(path: str, text: str) -> tuple[Offer, ...]:
-    """Every `NAME=value` in the comments of a file, in their order; what only looks like one is a candidate too."""
+    """Every `NAME=value` in the comments of a file, in their order; what only looks like one is a candidate too.
+
+    A value with a placeholder (`--name <id>`) is none: nobody sets it as it is written.
+    """
     found = []
     for position, comment in comments(path, text).items():
         for match in _OFFER.finditer(comment) if "=" in comment else ():
             value = match[2].strip("\"'").rstrip(".…:*")
-            if value and not value.startswith("$"):
+            if value and not value.startswith("$") and not _PLACEHOLDER.search(match[2]):
                 found.append(Offer(match[1], value, position, comment))
     return tuple(found)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.compose import Documents, Project, load_project
 from bot.provenance import Word
-from bot.shell import NOT_SET_BY, Run, run
+from bot.shell import Run, run
 from bot.tree import Tree, UnreadableFile
 from bot.worlds.container import ImageEntrypoint, MountedFiles, start
 from bot.worlds.model import Realisation
@@ -69,11 +69,14 @@ class Deployment:
         return Realisation(environment, project, service, started, followed, deviations, frozenset(files.absent))
 
     def without_assumptions(self, realisation: Realisation) -> Run | None:
-        """What is followed when a sourced script may set what it is assumed not to; None when nothing is assumed so."""
+        """What is followed when files that nobody has seen may set what they are assumed not to set.
+
+        None when no way rests on such an assumption.
+        """
         service, started = realisation.service, realisation.start
         outcomes = realisation.run.outcomes if realisation.run is not None else ()
-        assumed = any(NOT_SET_BY in note.reason for outcome in outcomes for note in outcome.notes)
-        if not assumed or service is None or started is None or started.process is None:
+        rests = any(outcome.rests_on for outcome in outcomes)
+        if not rests or service is None or started is None or started.process is None:
             return None
         process = replace(started.process, doubting=True)
         return run(process, MountedFiles(self.tree, service.mounts), symbols=self.symbols)

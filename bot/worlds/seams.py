@@ -119,7 +119,7 @@ def survey(deployment: Deployment, default: Realisation) -> Survey:
 
 
 def _of_the_engine(reads: Iterable[VariableRead]) -> tuple[VariableRead, ...]:
-    fields = ("image", "command", "entrypoint", "environment", "volumes", "env_file", "extends")
+    fields = ("image", "command", "entrypoint", "environment", "volumes", "env_file", "extends", "configs")
     return tuple(read for read in reads if read.field.split(".")[0] in fields)
 
 
@@ -162,9 +162,14 @@ def _dead(deployment: Deployment, default: Realisation, run: Run, offered: tuple
 
 
 def _sources_foreign_scripts(deployment: Deployment, realisation: Realisation) -> bool:
-    """Whether the script sources one that the repository does not have, and which may set anything."""
+    """Whether the script sources one that the repository does not have, and which may set anything.
+
+    A script that is not followed to its end may do so where nobody has looked.
+    """
     run = realisation.run
-    return run is not None and any(not deployment.knows(realisation, path) for path in run.sourced)
+    if run is None:
+        return False
+    return bool(run.unresolved) or any(not deployment.knows(realisation, path) for path in run.sourced)
 
 
 def _documented(deployment: Deployment) -> dict[Position, str]:

@@ -39,3 +39,18 @@ def test_a_default_links_to_the_release_that_said_it(tmp_path: Path, image: str,
 
 def test_what_releases_disagree_on_has_no_link(tmp_path: Path) -> None:
     assert "/blob/" not in explained(tmp_path, "vllm/vllm-openai:latest", "cudagraph_mode_effective")
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("prefix_caching", "vllm/engine/arg_utils.py"),
+        ("cudagraph_mode", "vllm/config/vllm.py"),
+        ("cudagraph_mode_effective", "vllm/config/compilation.py"),
+        ("spec_decode.method", "vllm/config/vllm.py"),
+        ("async_scheduling", "vllm/config/vllm.py"),
+        ("enforce_eager", "vllm/config/model.py"),
+    ],
+)
+def test_a_default_goes_down_to_a_line_of_the_source(tmp_path: Path, name: str, file: str) -> None:
+    assert f"/blob/v0.25.1/{file}#L" in explained(tmp_path, "vllm/vllm-openai:v0.25.1", name)

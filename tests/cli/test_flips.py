@@ -59,3 +59,10 @@ def test_for_people(folder: Path) -> None:
 
 def test_nothing_changes(folder: Path) -> None:
     assert flips(folder, "0.25.1", "0.27.1").strip() == "nothing changes from 0.25.1 to 0.27.1"
+
+
+def test_what_could_not_be_compared_is_said(folder: Path) -> None:
+    text = flips(folder, "0.11.0", "0.11.1")
+    assert "not compared, for nobody has read how 0.11.0 decides it: cudagraph_mode_effective" in text
+    found = json.loads(flips(folder, "0.11.0", "0.11.1", "--format", "json"))
+    assert found["unverified"] == {"0.11.0": ["cudagraph_mode_effective"]}

@@ -163,3 +163,26 @@ def test_fault_beside_the_extended_service_stops_docker_compose_too() -> None:
     project = load_project(Documents(MemoryTree(files)), ["compose.yml"], {})
     assert [(error.kind, error.path, error.line) for error in project.errors] == [("missing-variable", "b.yml", 4)]
     assert "s" in project.services
+
+
+@pytest.mark.parametrize("later", ["services:\n  s: !reset null\n", "services:\n  s: !override {image: k}\n"])
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [("portz: 1", "schema"), ("ports: {a: 1}", "schema"), ("image: ${NO:?set it}", "missing-variable")],
+)
+def test_a_service_that_a_later_file_takes_out_is_checked_before(later: str, field: str, kind: str) -> None:
+    files = {"a.yml": f"services:\n  t: {{image: i}}\n  s:\n    {field}\n", "b.yml": later}
+    project = load_project(Documents(MemoryTree(files)), ["a.yml", "b.yml"], {})
+    assert [(error.kind, error.path, error.line) for error in project.errors] == [(kind, "a.yml", 4)]
+
+
+def test_what_a_removed_service_refers_to_does_not_matter() -> None:
+    text = "services:\n  t: {image: i}\n  s: {image: i, env_file: [no.env], depends_on: [nobody]}\n"
+    files = {"a.yml": text, "b.yml": "services:\n  s: !reset null\n"}
+    assert not load_project(Documents(MemoryTree(files)), ["a.yml", "b.yml"], {}).errors
+
+
+def test_a_fault_is_placed_in_the_file_that_is_refused() -> None:
+    files = {"a.yml": "services:\n  s: {image: 3}\n", "b.yml": "\n\nservices:\n  s: {image: k}\n"}
+    error = load_project(Documents(MemoryTree(files)), ["a.yml", "b.yml"], {}).errors[0]
+    assert (error.path, error.line) == ("a.yml", 2)

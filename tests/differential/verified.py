@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from bot.engine.derivations.basis import Basis, readings
+from bot.engine.derivations.basis import Basis, lacks, readings
 from bot.engine.facts import load, releases
 
 HEAD = """# What is verified of which vLLM release
@@ -19,9 +19,6 @@ the release does not have, and that is none there.
 
 Made by `python -m tests.differential.verified > docs/verified.md`; a test fails when it is not current.
 """
-
-SETTINGS = {"mamba_cache_mode", "optimization_level"}
-"""Properties that are settings of a release, and are none where it lacks them."""
 
 
 def table() -> str:
@@ -37,7 +34,7 @@ def table() -> str:
 
 
 def _cell(basis: Basis, subject: str) -> str:
-    if subject in SETTINGS and basis.facts.default(subject) is None:
+    if lacks(basis.facts, subject):
         return "·"
     return "yes" if basis.behaviour(subject) is not None else "unverified"
 

@@ -119,6 +119,15 @@ def test_errors_count_when_all_releases_have_them() -> None:
     assert run("--calculate-kv-scales", "0.28.0").errors != ()
 
 
+def test_releases_that_refuse_for_different_reasons_refuse_all_the_same() -> None:
+    errors = run("--max-model-len abc --model m", None).errors
+    assert [error.argument for error in errors] == ["Qwen/Some-Model", "--max-model-len abc"]
+    for error in errors:
+        assert error.because[-1].kind == "assumption"
+        text = f"every release with facts refuses this launch, each for its own reason: {releases()[-1]} for this one"
+        assert error.because[-1].text == text
+
+
 def test_an_ineffective_argument_counts_when_it_is_so_in_all_releases() -> None:
     kinds = {item.kind for item in run("--max-num-seqs 2 --max-num-seqs 3", None).ineffective}
     assert kinds == {"overridden"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,37 @@ def test_the_folder_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {path.stem for path in cache.folder().iterdir()} == {"0.90.2", "0.90.3"}
 
 
+def test_what_another_version_learnt_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.write("0.99.4", text("0.99.4"))
+    monkeypatch.setattr(cache, "_form", lambda: "0-0.0.0-none")
+    assert not facts.is_known("0.99.4")
+    monkeypatch.setattr(cache, "MAX_FILES", 1)
+    cache.write("0.99.5", text("0.99.5"))
+    assert [path.name for path in cache.folder().parent.glob("*/*.json")] == ["0.99.5.json"], "nor kept for ever"
+
+
+def test_processes_that_write_at_once(tmp_path: Path) -> None:
+    """A reader finds a whole file, whichever, and nothing is left over."""
+    texts = [text("0.99.6"), text("0.99.6") + " "]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: cache.write("0.99.6", texts[number % 2]), range(20)))
+        assert cache.read("0.99.6") in texts
+    assert [path.name for path in cache.folder().iterdir()] == ["0.99.6.json"]
+
+
+@pytest.mark.parametrize("content", ["nonsense", "[]", "{}", '{"why": "x"}', '{"until": "soon", "why": "x"}'])
+def test_a_note_that_is_none(content: str) -> None:
+    cache.refuse("0.99.7", "no such release", 60)
+    assert cache.refusal("0.99.7") == "no such release"
+    (cache.folder() / "0.99.7.none").write_text(content)
+    assert cache.refusal("0.99.7") is None
+
+
+def test_a_note_is_forgotten() -> None:
+    cache.refuse("0.99.8", "no such release", -1)
+    assert cache.refusal("0.99.8") is None
+
+
 def test_a_file_that_is_too_big_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     cache.write("0.99.3", text("0.99.3"))
     monkeypatch.setattr(cache, "MAX_FILE_BYTES", 100)
@@ -75,4 +107,4 @@ def test_the_folder_of_the_platform(
     monkeypatch.delenv("SEAMGUARD_CACHE")
     monkeypatch.setattr("sys.platform", platform)
     monkeypatch.setenv(variable, str(tmp_path))
-    assert cache.folder() == tmp_path / expected
+    assert cache.folder().parent == tmp_path / expected

@@ -72,6 +72,26 @@ def test_the_spellings_of_a_mode(release: str) -> None:
     assert bool(run("--disable-prefix-caching", release, "dense").errors) == (release != "0.33.0")
 
 
+@pytest.mark.parametrize(
+    ("release", "dotted_level", "short"),
+    [
+        ("0.11.1", True, False),
+        ("0.11.2", True, False),
+        ("0.12.0", True, True),
+        ("0.13.0", False, True),
+        ("0.14.0", False, True),
+    ],
+)
+def test_where_the_spellings_of_a_mode_change(release: str, dotted_level: bool, short: bool) -> None:
+    for argument, binds in (("-O.cudagraph_mode=PIECEWISE", dotted_level), ("-cc.cudagraph_mode=PIECEWISE", short)):
+        engine = run(argument, release, "dense")
+        assert bool(engine.errors) != binds
+        assert not binds or value(engine, "cudagraph_mode") == "PIECEWISE"
+    assert (
+        value(run("--compilation-config.cudagraph_mode PIECEWISE", release, "dense"), "cudagraph_mode") == "PIECEWISE"
+    )
+
+
 ALL = readings().releases
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import json
+import time
 
 import pytest
 
 from bot.engine.facts import RELEASES, UnknownReleaseError, from_text, load, releases
+from bot.learn.files import dump
 
 MAX_BYTES = 150_000
+MAX_SECONDS = 0.02
+"""To load one release; the quickest of a few tries, since a machine may be busy."""
 
 
 def test_releases_are_in_order() -> None:
@@ -25,6 +30,30 @@ def test_a_release_file_is_small_and_complete(version: str) -> None:
     assert raw["release"] == version
     assert raw["gaps"] == [], "statements of the registration code that could not be followed"
     assert max(map(len, text.splitlines())) < 4000, "a change of one fact should be a change of one short line"
+
+
+def test_the_largest_release_is_quick_to_load() -> None:
+    text = max((path.read_text(encoding="utf-8") for path in RELEASES.glob("*.json")), key=len)
+
+    def once() -> float:
+        began = time.process_time()
+        assert from_text(text).flag("--kv-cache-dtype") is not None
+        return time.process_time() - began
+
+    assert min(once() for _ in range(5)) < MAX_SECONDS
+
+
+def test_a_diff_of_neighbours_shows_what_they_say() -> None:
+    """Lines that moved are in one part, so that the rest of a diff is a changelog."""
+
+    def said(version: str) -> list[str]:
+        raw = json.loads((RELEASES / f"{version}.json").read_text(encoding="utf-8"))
+        del raw["places"]
+        return dump(raw).splitlines()
+
+    difference = difflib.unified_diff(said("0.27.0"), said("0.27.1"), n=0, lineterm="")
+    changed = [line for line in difference if line.startswith("+ ")]
+    assert len(changed) < 10, changed
 
 
 @pytest.mark.parametrize("version", releases())

@@ -14,6 +14,7 @@ from bot.engine.facts import Facts
 from bot.engine.model import Engine, Launch, Pin
 from bot.engine.resolve import DERIVATIONS, in_release
 from bot.rules import RULES
+from tests.differential.anchors import extended
 from tests.differential.verified import table
 from tests.engine.launches import MODELS, word
 
@@ -25,7 +26,8 @@ def changed(release: str, *definitions: str, version: str = "0.99.0") -> Facts:
     raw = copy.deepcopy(dict(facts_of.load(release).raw))
     raw["release"] = version
     for definition in definitions:
-        raw["anchors"][definition] = ["0" * 16, 1]
+        path, _, name = definition.partition(":")
+        raw["anchors"][path][name] = "0" * 16
     return Facts(version, raw)
 
 
@@ -52,6 +54,11 @@ def test_every_definition_that_is_modelled_is_anchored_and_the_reverse() -> None
     modelled = {name for definitions in table.definitions.values() for name in definitions}
     assert modelled == set(table.fingerprints)
     assert all(table.fingerprints.values()), "a definition that no release has"
+
+
+@pytest.mark.parametrize("release", ["0.11.0", "0.33.0"])
+def test_writing_down_what_was_read_changes_nothing(release: str) -> None:
+    assert extended(release) == (RULES / "vllm/anchors.json").read_text(encoding="utf-8")
 
 
 def test_the_table_of_fingerprints_is_in_its_own_form() -> None:

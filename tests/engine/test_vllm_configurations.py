@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,11 @@ import pytest
 from bot.cli.inspect_engine import answer
 
 RECORDED = Path(__file__).with_name("vllm_configurations.jsonl")
-ROWS = [json.loads(line) for line in RECORDED.read_text(encoding="utf-8").splitlines()]
-RELEASES = tuple(dict.fromkeys(row["release"] for row in ROWS))
+LINES = [json.loads(line) for line in RECORDED.read_text(encoding="utf-8").splitlines()]
+USUAL = {line["release"]: line["usual"] for line in LINES if "usual" in line}
+"""What most command lines come to in a release; the others say what differs."""
+
+RELEASES = tuple(USUAL)
 NAMES = {
     "enable_prefix_caching": "prefix_caching",
     "enable_chunked_prefill": "chunked_prefill",
@@ -22,6 +25,18 @@ NAMES = {
     "num_speculative_tokens": "spec_decode.num_speculative_tokens",
 }
 LEAST_RESOLVED = 0.98
+
+
+def _rows() -> Iterator[dict[str, Any]]:
+    release = ""
+    for line in LINES:
+        release = line.get("release", release)
+        if "usual" not in line:
+            answers = {"resolved": {**USUAL[release], **line["resolved"]}} if "resolved" in line else {}
+            yield {"release": release, "env": {}, "files": {}, **line, **answers}
+
+
+ROWS = list(_rows())
 
 
 def _expected(row: Mapping[str, Any]) -> dict[str, object]:

@@ -28,15 +28,21 @@ CACHE = BlobCache()
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a label says of a compose. Empty `status` and `cause` accept any; `cause` is where the finding's begins."""
+    """What a label says of a compose. Empty parts accept any; `cause` is where the finding's begins, `path` is a place
+    in the container that its chain speaks of.
+    """
 
     rule: str
     status: str = ""
     cause: str = ""
+    path: str = ""
 
     def finds(self, finding: Finding) -> bool:
         return (
-            finding.rule == self.rule and self.status in ("", finding.status) and finding.cause.startswith(self.cause)
+            finding.rule == self.rule
+            and self.status in ("", finding.status)
+            and finding.cause.startswith(self.cause)
+            and (not self.path or any(self.path in reason.text for reason in finding.chain))
         )
 
 
@@ -47,14 +53,10 @@ MEANINGS: Mapping[str, Meaning] = {
     "nvlink_gate_dead": Meaning("early-interpolation"),
     "duplicate_flags": Meaning("flag-without-effect", cause="overridden:"),
     "compose_error": Meaning("compose-broken"),
-    "overlay_fail_open": Meaning("overlay-not-wired"),
-    "overlay_mounted_not_invoked": Meaning("overlay-not-wired"),
-    "overlay_invoked_not_mounted": Meaning("overlay-not-wired"),
-    "overlay_source_missing": Meaning("overlay-not-wired"),
-    "image_drift": Meaning("pin-drift"),
+    "image_drift": Meaning("pin-drift", cause="profile"),
 }
-"""The rule of each label. `dead_seam:NAME` has a meaning for each name; labels of rules that are not there are left
-out."""
+"""The rule of each label. `dead_seam:NAME` has a meaning for each name, `overlay_fail_open:PATH` and its like for each
+path; labels of rules that are not there are left out."""
 
 SEAM = {"PREFIX_CACHE_ARG": "--enable-prefix-caching"}
 """The world that the label of the latent pair speaks of."""
@@ -105,6 +107,8 @@ def _meaning(label: str) -> Meaning | None:
     name = name.partition("(")[0]
     if name == "dead_seam":
         return Meaning("dead-seam", cause=detail)
+    if name.startswith("overlay_"):
+        return Meaning("overlay-not-wired", "active", path=detail)
     if name in SILENT:
         return None
     found = MEANINGS[name]
@@ -147,6 +151,9 @@ def _unlike_the_labels(labels: Sequence[str], findings: Sequence[Finding]) -> It
     found = {meaning for meaning in possible | expected if any(meaning.finds(finding) for finding in findings)}
     yield from (f"not found: {meaning}" for meaning in expected - found)
     yield from (f"found without a label: {meaning}" for meaning in found - expected)
+    for finding in findings:
+        if finding.rule == "overlay-not-wired" and not any(meaning.finds(finding) for meaning in expected):
+            yield f"a patch without a label: {finding.message}"
 
 
 def _unlike_the_seam(labels: Sequence[str], findings: Sequence[Finding]) -> Iterator[str]:
@@ -182,6 +189,8 @@ def test_there_are_labels_of_every_rule_that_the_table_names() -> None:
         "dead-seam",
         "early-interpolation",
         "compose-broken",
+        "overlay-not-wired",
+        "pin-drift",
     }
     assert len(_replays()) == 30
 

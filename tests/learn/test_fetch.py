@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import tarfile
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from bot.learn import SourceError, fetch, files
+from tests.learn.server import Index, archive_of
 
 ARCHIVE = b"an archive" * 1000
 SHA = hashlib.sha256(ARCHIVE).hexdigest()
 
 
-class Index(BaseHTTPRequestHandler):
-    """Answers with the pages that a test puts here."""
-
-    pages: ClassVar[dict[str, bytes]] = {}
-
-    def do_GET(self) -> None:
-        body = self.pages.get(self.path)
-        self.send_response(200 if body is not None else 404)
-        self.end_headers()
-        self.wfile.write(body or b"")
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def index() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Index)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    Index.pages = {"/files/vllm-1.2.3.tar.gz": ARCHIVE}
-    yield f"http://127.0.0.1:{server.server_port}/simple"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+@pytest.fixture(autouse=True)
+def _an_archive(index: str) -> None:
+    Index.pages["/files/vllm-1.2.3.tar.gz"] = ARCHIVE
 
 
 def listed(**entry: Any) -> None:
@@ -136,20 +110,8 @@ def test_a_version_that_is_none() -> None:
         fetch.normal("../x")
 
 
-def _archive(path: Path, *members: tuple[str, bytes | None]) -> Path:
-    """An archive of files, and of links where there is no text."""
-    with tarfile.open(path, "w:gz") as archive:
-        for name, text in members:
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text or b"")
-            if text is None:
-                entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
-            archive.addfile(entry, io.BytesIO(text or b""))
-    return path
-
-
 def test_an_archive_leads_nowhere(tmp_path: Path) -> None:
-    path = _archive(tmp_path / "a.tar.gz", ("top/vllm/a.py", b"A = 1"), ("top/vllm/b.py", None), ("../../x.py", b"B"))
+    path = archive_of(tmp_path / "a.tar.gz", ("top/vllm/a.py", b"A = 1"), ("top/vllm/b.py", None), ("../../x.py", b"B"))
     tree = files.open_source(path)
     assert tree.paths == ("vllm/a.py",)
     assert [tree.read(name) for name in ("vllm/a.py", "vllm/b.py", "../x.py")] == ["A = 1", None, None]
@@ -158,6 +120,6 @@ def test_an_archive_leads_nowhere(tmp_path: Path) -> None:
 
 def test_the_members_of_an_archive_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_MEMBERS", 1)
-    path = _archive(tmp_path / "a.tar.gz", ("top/vllm/a.py", b""), ("top/vllm/b.py", b""))
+    path = archive_of(tmp_path / "a.tar.gz", ("top/vllm/a.py", b""), ("top/vllm/b.py", b""))
     with pytest.raises(SourceError, match="more files than a release has"):
         files.open_source(path)

@@ -31,7 +31,7 @@ def learnt() -> dict[str, Any]:
         ("--share", {"type": "float", "default": 0.9, "field": "CacheConfig"}),
         ("--block-size", {"type": "int"}),
         ("--big", {"type": "human_int", "default": 4096}),
-        ("--prefix", {"action": "boolean", "default_at": 22}),
+        ("--prefix", {"action": "boolean"}),
         ("--names", {"type": "str", "nargs": "+", "choices": ["a", "b,c"], "default": []}),
         ("--extra", {"type": ["optional", "json"]}),
         ("--cache-config", {"type": "config:CacheConfig", "computed": "CacheConfig()"}),
@@ -61,13 +61,28 @@ def test_flags_know_their_lines(learnt: dict[str, Any]) -> None:
     lines = FILES["vllm/engine/arg_utils.py"].splitlines()
     assert '"--share"' in lines[flag.line - 1]
     assert (flag.default.path, flag.default.line) == ("vllm/config/cache.py", 12)
+    prefix = facts.flag("--prefix")
+    assert prefix is not None
+    assert (prefix.default.path, prefix.default.line) == ("vllm/engine/arg_utils.py", 22)
+    fields = facts.config("CacheConfig")
+    assert fields is not None
+    assert FILES["vllm/config/cache.py"].splitlines()[fields.fields["big"].default.line - 1].startswith("    big:")
+    assert (facts.config("VllmConfig") or fields).path == "vllm/config/vllm.py"
+
+
+def test_a_line_that_moves_changes_no_fact(learnt: dict[str, Any]) -> None:
+    """So that a diff of two releases shows what they say."""
+    moved = {name: f"# moved\n{text}" for name, text in FILES.items() if name.endswith(".py")}
+    other = learn(tree(**moved), "1.2.3", ANCHORS)
+    assert other.pop("places") != learnt["places"]
+    assert other == {name: value for name, value in learnt.items() if name != "places"}
 
 
 def test_a_configuration_class(learnt: dict[str, Any]) -> None:
     config = learnt["configs"]["CacheConfig"]
     assert config["extra"] == "forbid"
     assert set(config["fields"]) == {"cache_dtype", "share", "block_size", "names", "big", "prefix"}
-    assert config["fields"]["share"] == {"type": ["float"], "gt": 0, "le": 1, "default": 0.9, "at": 12}
+    assert config["fields"]["share"] == {"type": ["float"], "gt": 0, "le": 1, "default": 0.9}
     assert config["fields"]["block_size"]["validators"] == ["nullable"]
     assert learnt["configs"]["VllmConfig"]["fields"]["extra"]["type"] == [["dict", ["str"], ["str"]], "none"]
 
@@ -110,24 +125,26 @@ def test_members_that_are_made_of_members() -> None:
     source = tree(
         **{"vllm/config/vllm.py": FILES["vllm/config/vllm.py"].replace("O1 = 1", "O1 = 1\n    BOTH = (O0, O1)")}
     )
-    assert learn(source, "1.0")["enums"]["Level"]["members"]["BOTH"] == [0, 1]
+    assert learn(source, "1.0")["enums"]["Level"]["BOTH"] == [0, 1]
 
 
 def test_levels_lists_and_enums(learnt: dict[str, Any]) -> None:
-    assert learnt["levels"]["0"]["options"] == {"a.mode": "O0", "a.fuse": False, "a.norm": {"computed": "enable"}}
-    assert learnt["literals"]["CacheDType"]["values"] == ["auto", "fp8"]
-    assert learnt["enums"]["Level"]["members"] == {"O0": 0, "O1": 1}
+    assert learnt["levels"]["0"] == {"a.mode": "O0", "a.fuse": False, "a.norm": {"computed": "enable"}}
+    assert learnt["literals"]["CacheDType"] == ["auto", "fp8"]
+    assert learnt["enums"]["Level"] == {"O0": 0, "O1": 1}
 
 
 def test_the_environment(learnt: dict[str, Any]) -> None:
-    assert learnt["environment"] == {"VLLM_CACHE": [9], "VLLM_PORT": [8, None]}
+    assert learnt["environment"] == {"VLLM_CACHE": [], "VLLM_PORT": [None]}
+    assert learnt["places"]["environment"] == ["vllm/envs.py:9", 8]
 
 
 def test_variables_that_are_read_past_the_table_count() -> None:
     source = tree(**{"vllm/x.py": "import os\n\nos.environ.get('VLLM_SIDE', '1'), os.getenv(\n  'VLLM_DOOR')\n"})
-    variables = learn(source, "1.0")["environment"]
-    assert variables["VLLM_SIDE"] == ["vllm/x.py:3"]
-    assert variables["VLLM_DOOR"] == ["vllm/x.py:3"]
+    facts = from_text(dump(learn(source, "1.0")))
+    for name in ("VLLM_SIDE", "VLLM_DOOR"):
+        fact = facts.environment[name]
+        assert (fact.known, fact.path, fact.line) == (False, "vllm/x.py", 3)
 
 
 def test_rules_entrypoint_and_conflicts(learnt: dict[str, Any]) -> None:
@@ -141,8 +158,11 @@ def test_rules_entrypoint_and_conflicts(learnt: dict[str, Any]) -> None:
 
 
 def test_anchors_and_constants(learnt: dict[str, Any]) -> None:
-    assert learnt["anchors"]["vllm/nope.py:gone"] is None
-    assert learnt["anchors"]["vllm/config/vllm.py:VllmConfig.__post_init__"][1] == 17
+    anchors = from_text(dump(learnt)).anchors
+    assert anchors["vllm/nope.py:gone"] is None
+    found = anchors["vllm/config/vllm.py:VllmConfig.__post_init__"]
+    assert found is not None
+    assert found[1] == 17
     assert sorted(learnt["constants"]["vllm/config/vllm.py:NAMES"]) == ["A", "B"]
 
 

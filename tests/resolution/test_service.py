@@ -299,6 +299,31 @@ def test_what_depends_on_a_variable_taken_to_be_unset_is_assumed() -> None:
     assert told == ["EAGER is assumed not to be set by /opt/detect.sh"]
 
 
+@pytest.mark.parametrize(
+    ("setting", "condition"),
+    [
+        pytest.param("", '[ "$$SPEC" = off ] && ARGS+=(--enforce-eager)', id="and"),
+        pytest.param("", '[ "$$SPEC" = on ] || ARGS+=(--enforce-eager)', id="or"),
+        pytest.param("", "if [[ $$SPEC == off ]]; then ARGS+=(--enforce-eager); fi", id="if"),
+        pytest.param("", 'case "$$SPEC" in off) ARGS+=(--enforce-eager);; esac', id="case"),
+        pytest.param("", '[ "$$SPEC" = off ] && [ "$$KV" = x ] && ARGS+=(--enforce-eager)', id="two"),
+        pytest.param(
+            "", "if [ $$SPEC = off ]; then if [ $$KV = x ]; then ARGS+=(--enforce-eager); fi; fi", id="nested"
+        ),
+        pytest.param("X=1", '[ "$$X" = 1 ] || ARGS+=(--enforce-eager)', id="the script's own"),
+    ],
+)
+def test_a_flag_left_out_because_of_what_an_unknown_script_is_assumed_to_keep(setting: str, condition: str) -> None:
+    behind = BEHIND.replace("ARGS=()", f"ARGS=(); {condition}")
+    (world,) = resolved(behind.format(source=f"{setting}\n        . /opt/detect.sh", toggle="")).worlds
+    assert world.engine is not None
+    found = world.engine.properties
+    assert (found["enforce_eager"].value, found["enforce_eager"].certainty) == (False, "assumed")
+    told = [reason.text for reason in found["enforce_eager"].because if reason.kind == "assumption"]
+    assert told == ["/opt/detect.sh is assumed to change nothing that the entrypoint or the environment set"]
+    assert found["tensor_parallel_size"].certainty == "certain"
+
+
 # Environment files that are not committed -----------------------------------------------------------------------------
 
 UNCOMMITTED = """

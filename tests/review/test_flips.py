@@ -81,3 +81,93 @@ def test_a_default_that_takes_a_hazard_away_is_only_told() -> None:
     (found,) = _flips(_audit("0.28.0", MTP), _audit("0.27.1", MTP))
     assert found.level == "notice"
     assert "That ends" in found.message
+
+
+PROFILE = "engines/hare.yml"
+HEADED = "# Engine-profile: hare\n"
+SET_BY_LAUNCHER = "${VLLM_IMAGE:-vllm/vllm-openai:v0.25.1}"
+
+
+def _with_profiles(
+    named: str,
+    pins: dict[str, str],
+    image: str = SET_BY_LAUNCHER,
+    more: str = "command: [--model, Qwen/Qwen3.5-27B]",
+    **files: str,
+) -> Report:
+    texts = {
+        f"engines/{name}.yml": f"id: {name}\ninstall:\n  method: docker_image\n  spec: {pin}\n"
+        for name, pin in pins.items()
+    }
+    head = HEADED.replace("hare", named) if named else ""
+    for name in ("one", "two"):
+        texts[f"models/{name}/compose.yml"] = f"{head}services:\n  {name}:\n    image: {image}\n    {more}\n"
+    tree = MemoryTree({**texts, **files})
+    return audit(Repository(tree, read_catalog(tree), Documents(tree)), RULES)
+
+
+def test_an_engine_profile_that_many_composes_use() -> None:
+    """One short finding for each compose that its launcher runs with the profile; its comment sits at the new pin."""
+    base, head = (_with_profiles("hare", {"hare": f"vllm/vllm-openai:v{release}"}) for release in ("0.27.1", "0.28.0"))
+    found = _flips(base, head)
+    assert [(one.path, one.service, one.level) for one in found] == [
+        ("models/one/compose.yml", "one", "warning"),
+        ("models/two/compose.yml", "two", "warning"),
+    ]
+    assert "from 0.27.1 to 0.28.0 in the engine profile changes" in found[0].message
+    assert "prefix_caching from off to on" in found[0].message
+    assert (PROFILE, 4) in [(reason.path, reason.line) for reason in found[0].chain]
+    assert any("blob/v0.28.0/" in link for link in found[0].links.values())
+
+
+def test_a_registry_entry_that_names_another_engine() -> None:
+    pins = {"old": "vllm/vllm-openai:v0.27.1", "new": "vllm/vllm-openai:v0.28.0"}
+    base, head = (
+        _with_profiles("", pins, **{"registry.yml": f"hare:\n  compose: models/one/compose.yml\n  engine: {name}\n"})
+        for name in ("old", "new")
+    )
+    (found,) = _flips(base, head)
+    assert (found.service, found.slug) == ("one", "hare")
+    assert "prefix_caching from off to on" in found.message
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "image"),
+    [
+        ("vllm/vllm-openai:v0.27.1", "vllm/vllm-openai:v0.28.0", "vllm/vllm-openai:v0.25.1"),
+        ("vllm/vllm-openai:v0.27.1", "vllm/vllm-openai:v0.27.1", SET_BY_LAUNCHER),
+        ("vllm/vllm-openai:latest", "vllm/vllm-openai:v0.28.0", SET_BY_LAUNCHER),
+        ("vllm/vllm-openai:v0.28.0", "vllm/vllm-openai:nightly", SET_BY_LAUNCHER),
+        ("vllm/vllm-openai:v0.27.1", "ghcr.io/someone/other:1", SET_BY_LAUNCHER),
+    ],
+)
+def test_a_profile_that_changes_nothing_known(before: str, after: str, image: str) -> None:
+    base, head = (_with_profiles("hare", {"hare": pin}, image) for pin in (before, after))
+    assert not _flips(base, head)
+
+
+def test_a_pin_that_moves_in_the_file_and_in_its_profile_is_told_once() -> None:
+    base, head = (
+        _with_profiles("hare", {"hare": image}, f"${{VLLM_IMAGE:-{image}}}")
+        for image in ("vllm/vllm-openai:v0.27.1", "vllm/vllm-openai:v0.28.0")
+    )
+    found = _flips(base, head)
+    assert [one.service for one in found] == ["one", "two"]
+    assert not any("profile" in one.message for one in found)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("command: [--model, Qwen/Qwen3.5-27B, --calculate-kv-scales]", "--calculate-kv-scales is refused"),
+        ("environment: {VLLM_TPU_MOST_MODEL_LEN: '1'}", "VLLM_TPU_MOST_MODEL_LEN=1 is no longer read"),
+    ],
+)
+def test_what_the_new_release_of_a_profile_no_longer_takes(more: str, said: str) -> None:
+    """Other rules tell this of the pin in the file; of the profile's there is no one else to tell it."""
+    base, head = (
+        _with_profiles("hare", {"hare": f"vllm/vllm-openai:v{release}"}, more=more) for release in ("0.25.1", "0.28.0")
+    )
+    found = _flips(base, head)
+    assert [one.service for one in found] == ["one", "two"]
+    assert said in found[0].message

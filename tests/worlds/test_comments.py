@@ -13,7 +13,7 @@ def test_a_line_is_what_ends_with_a_line_feed() -> None:
 
 
 def test_an_offer_is_a_name_with_a_value() -> None:
-    text = "# SPEC=off, or `CACHE='on'`.\n# X=$Y Z= a.b=c\nW=1\n"
+    text = "# SPEC=off, or `CACHE='on'`.\n# X=$Y Z= a.b=c\nW=1\n# P=\"--name <id>\" Q='--a ...'\n"
     assert [(offer.name, offer.value, offer.position.line) for offer in offers("c.yml", text)] == [
         ("SPEC", "off", 1),
         ("CACHE", "on", 1),

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -23,6 +23,11 @@ from bot.rules import RULES
 
 TABLE = "vllm/derivations.yml"
 ANCHORS = "vllm/anchors.json"
+SETTINGS: Final = frozenset({"mamba_cache_mode", "optimization_level"})
+"""Properties that are settings of a release, and are none where it lacks them."""
+
+NAMED = 3
+"""Changed definitions that a reason names; `learn` lists them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class Basis:
     _literals: dict[str, Property] = field(default_factory=dict)
     _levels: dict[int, Fact | None] = field(default_factory=dict)
     _behaviour: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
-    _changed: dict[str, str] = field(default_factory=dict)
+    _changed: dict[str, Reason] = field(default_factory=dict)
 
     def behaviour(self, subject: str) -> Mapping[str, Any] | None:
         """The behaviour that a property's derivation may rest on; None where nothing verified matches."""
@@ -68,8 +73,8 @@ class Basis:
         """The definitions that keep a property from being derived: those that differ from the nearest reading."""
         return self._nearest(subject)[1]
 
-    def changed(self, subject: str) -> str:
-        """Why a derivation is not applied, for a person to read."""
+    def changed(self, subject: str) -> Reason:
+        """Why a derivation is not applied, at the first definition that has changed."""
         if subject not in self._changed:
             self._changed[subject] = self._say(subject)
         return self._changed[subject]
@@ -103,12 +108,15 @@ class Basis:
                 return self.readings.behaviour[subject][release]
         return None
 
-    def _say(self, subject: str) -> str:
+    def _say(self, subject: str) -> Reason:
         nearest, moved = self._nearest(subject)
+        start = f"unverified in {self.facts.version}:"
         if not moved:
-            return f"unverified in {self.facts.version}: nobody has read how it decides this"
-        names = ", ".join(name.partition(":")[2] for name in moved)
-        return f"unverified in {self.facts.version}: {names} differ from {nearest}"
+            return Reason("engine-default", "", None, f"{start} nobody has read how it decides this")
+        names = ", ".join(name.partition(":")[2] for name in moved[:NAMED])
+        more = f" and {len(moved) - NAMED} more" if len(moved) > NAMED else ""
+        path, line = next((place for place in map(self.place, moved) if place[1]), ("", None))
+        return Reason("engine-default", path, line, f"{start} {names}{more} differ from {nearest}")
 
     def _nearest(self, subject: str) -> tuple[str, tuple[str, ...]]:
         differing = {release: self._differing(subject, release) for release in self.readings.verified[subject][::-1]}
@@ -116,13 +124,12 @@ class Basis:
         return nearest, differing[nearest]
 
     def _differing(self, subject: str, release: str) -> tuple[str, ...]:
+        return tuple(name for name in self.readings.definitions[subject] if not self._is_as_in(release, name))
+
+    def _is_as_in(self, release: str, definition: str) -> bool:
         anchors = self.facts.anchors
-        return tuple(
-            name
-            for name in self.readings.definitions[subject]
-            if name not in anchors
-            or not self.readings.agree(release, name, anchors[name][0] if anchors[name] else None)
-        )
+        entry = anchors.get(definition)
+        return definition in anchors and self.readings.agree(release, definition, entry[0] if entry else None)
 
 
 def _literal(facts: Facts, dest: str) -> Property:
@@ -138,10 +145,19 @@ def _literal(facts: Facts, dest: str) -> Property:
 
 def unverified(facts: Facts) -> dict[str, tuple[str, ...]]:
     """The properties that cannot be derived in a release, each with the definitions that differ from the nearest
-    reading. `conflicts` stands for the configuration's own refusals.
+    reading. `conflicts` stands for the configuration's own refusals. Not among them are settings that it lacks.
     """
     basis = Basis(facts, readings())
-    return {subject: basis.moved(subject) for subject in basis.readings.definitions if basis.behaviour(subject) is None}
+    return {
+        subject: basis.moved(subject)
+        for subject in basis.readings.definitions
+        if basis.behaviour(subject) is None and not lacks(facts, subject)
+    }
+
+
+def lacks(facts: Facts, subject: str) -> bool:
+    """Whether a property is a setting that the release does not have: it is none there."""
+    return subject in SETTINGS and facts.default(subject) is None
 
 
 def unread(facts: Facts) -> tuple[str, ...]:

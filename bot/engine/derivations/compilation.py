@@ -177,7 +177,7 @@ def _unchecked(state: Resolved) -> Resolved:
 def _eager(state: Resolved, eager: Property) -> Resolved:
     state.take(eager)
     state.value = "NONE"
-    state.because.insert(0, state.context.because(POST_INIT, "eager execution turns CUDA graphs off"))
+    state.because.insert(0, state.context.because(POST_INIT, "eager execution turns CUDA graphs off", OLD_POST_INIT))
     state.compiled = False
     return state.end()
 

@@ -15,6 +15,9 @@ from bot.engine.model import EngineError
 EXPANDABLE = "expandable_segments:True"
 ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF"
 
+READS_STATES = frozenset({"eagle", "eagle3", "mtp", "dflash", "dspark"})
+"""Methods that draft from the target's hidden states, in every release that has them."""
+
 Check = Callable[[Context, Mapping[str, Any]], None]
 
 
@@ -170,6 +173,13 @@ def _mamba_blocks(context: Context, behaviour: Mapping[str, Any]) -> None:
         context.refuse(size, "--mamba-block-size can only be set with --enable-prefix-caching")
 
 
+def _fast_prefill(context: Context, _: Mapping[str, Any]) -> None:
+    """Fast prefill of shared caches gives a drafter that reads the target's states wrong ones."""
+    setting = context.setting("kv_sharing_fast_prefill")
+    if setting is not None and setting.value is True and drafter(context).method.value in READS_STATES:
+        context.refuse(setting, "Fast prefill optimization for KV sharing is not compatible with EAGLE.")
+
+
 def _operators(context: Context, _: Mapping[str, Any]) -> None:
     """Custom operators are all on, or all off, but not both."""
     setting = context.key("compilation_config", "custom_ops")
@@ -220,6 +230,7 @@ _CHECKS: tuple[Check, ...] = (
     _data_parallel,
     parallelism.check,
     _mamba_blocks,
+    _fast_prefill,
     _operators,
     _length,
     _memory,

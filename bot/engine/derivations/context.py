@@ -80,7 +80,7 @@ class Release(Protocol):
     def graph_mode(self, level: int) -> Fact | None:
         """The CUDA graph mode that an optimisation level sets."""
 
-    def changed(self, subject: str) -> str:
+    def changed(self, subject: str) -> Reason:
         """Why a property is not derived, for words only."""
 
     def place(self, definition: str) -> tuple[str, int | None]:
@@ -156,11 +156,14 @@ class Context:
         """The answer where a derivation may not be applied."""
         if subject in CUDA_ONLY and self.platform:
             return missing(f"what is known of vLLM's defaults holds for CUDA, and the image is for {self.platform}")
-        return unknown(Reason("engine-default", "", None, self.basis.changed(subject)))
+        return unknown(self.basis.changed(subject))
 
-    def because(self, definition: str, text: str) -> Reason:
-        """A reason that names the place in the release's source where the engine decides."""
-        path, line = self.basis.place(definition)
+    def because(self, definition: str, text: str, *elsewhere: str) -> Reason:
+        """A reason that names the place in the release's source where the engine decides; `elsewhere` is where releases
+        do so that lack the definition.
+        """
+        places = [self.basis.place(name) for name in (definition, *elsewhere)]
+        path, line = next((place for place in places if place[1]), places[0])
         return Reason("engine-default", path, line, f"vLLM {self.release}: {text}")
 
     def untested(self, subject: str, held: Property) -> Property:

@@ -68,13 +68,20 @@ _SPREADING: Final = ("tensor_parallel_size", "data_parallel_size", "prefill_cont
 """Sizes of groups that experts are spread over."""
 
 
+BACKEND_VARIABLE: Final = "VLLM_ALL2ALL_BACKEND"
+"""Chooses the kernels in the releases that read it."""
+
+
 def _check_micro_batches(context: Context) -> None:
-    backend, word = context.setting("all2all_backend"), context.variable("VLLM_ALL2ALL_BACKEND")
+    backend = context.setting("all2all_backend")
+    read = context.basis.facts.environment.get(BACKEND_VARIABLE) is not None
     asked = _asked(context, "enable_dbo")
     count = context.setting("ubatch_size")
     if asked is None and count is not None and isinstance(count.value, int) and count.value > 1:
         asked = count
-    if asked is None or word is not None or (backend is not None and backend.value is UNKNOWN):
+    if asked is None or (read and context.variable(BACKEND_VARIABLE) is not None):
+        return
+    if backend is not None and backend.value is UNKNOWN:
         return
     if backend is None or backend.value not in MICRO_BATCH_KERNELS:
         context.refuse(asked, "Microbatching currently only supports DeepEP's all2all backends.")

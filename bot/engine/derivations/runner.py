@@ -400,13 +400,21 @@ def _check_first(context: Context, conflicts: Mapping[str, Any]) -> None:
 
 
 def _check_second(context: Context, behaviour: Mapping[str, Any]) -> None:
-    word = context.variable(V2_VARIABLE)
-    forced = drafter(context).method.value == "dspark" and behaviour["dspark_forces"]
-    if (word is None and not forced) or not behaviour["checked"]:
-        return
-    lacking = unsupported(context, behaviour)
-    if lacking:
-        argument = f"{V2_VARIABLE}={word.text}" if word is not None else "--speculative-config"
-        because = word.because if word is not None else drafter(context).method.because
+    asked = _asked(context, behaviour)
+    lacking = unsupported(context, behaviour) if asked is not None and behaviour["checked"] else None
+    if asked is not None and lacking:
         message = f"Model Runner V2 does not yet support: {', '.join(lacking)}"
-        context.errors.append(EngineError("conflict", argument, message, because))
+        context.errors.append(EngineError("conflict", asked[0], message, asked[1]))
+
+
+def _asked(context: Context, behaviour: Mapping[str, Any]) -> tuple[str, tuple[Reason, ...]] | None:
+    """What insists on the second runner, and where; by default it is only taken where it has everything."""
+    word, found = context.variable(V2_VARIABLE), drafter(context)
+    ranks = context.setting("prefill_context_parallel_size")
+    if word is not None:
+        return f"{V2_VARIABLE}={word.text}", word.because
+    if ranks is not None and behaviour["context_parallel_forces"] and ranks.value != 1:
+        return ranks.argument, ranks.because
+    if found.method.value == "dspark" and behaviour["dspark_forces"]:
+        return "--speculative-config", found.method.because
+    return None

@@ -7,7 +7,7 @@ configuration, which only the checkpoint has.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from bot.engine.commandline import UNKNOWN, Setting
@@ -98,7 +98,8 @@ def _absent(context: Context) -> Drafter:
     if name is not None and "speculator" in name.lower():
         why = missing("a checkpoint in the speculators format brings its own drafter")
         return Drafter(None, why, why)
-    reason = Reason("engine-default", "vllm/engine/arg_utils.py", None, f"vLLM {context.release}: no drafter is set")
+    (default,) = context.literal("speculative_config").because
+    reason = replace(default, text=f"vLLM {context.release}: no drafter is set")
     return Drafter(False, certain(None, reason), certain(0, reason))
 
 

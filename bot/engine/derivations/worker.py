@@ -20,6 +20,7 @@ from bot.engine.model import Property
 from bot.provenance import Reason
 
 RESOLVE = "vllm/config/compilation.py:CompilationConfig.resolve_cudagraph_mode_and_sizes"
+OLD_RESOLVE = "vllm/v1/worker/gpu_model_runner.py:GPUModelRunner._check_and_update_cudagraph_mode"
 PRIORITIES = "vllm/platforms/cuda.py:_get_backend_priorities"
 FLASHINFER = "vllm/v1/attention/backends/flashinfer.py:FlashInferMetadataBuilder.get_cudagraph_support"
 FLASH_ATTN = "vllm/v1/attention/backends/flash_attn.py:FlashAttentionMetadataBuilder.get_cudagraph_support"
@@ -107,7 +108,8 @@ def _single_tokens(context: Context, state: Resolved) -> Property:
         return missing("the worker's mode depends on the model's attention, which is not known")
     if attention == "chunked":
         return missing("chunked attention captures nothing unless the model has no chunked layers")
-    reason = context.because(RESOLVE, "without a drafter decoding takes one token, which every backend captures")
+    text = "without a drafter decoding takes one token, which every backend captures"
+    reason = context.because(RESOLVE, text, OLD_RESOLVE)
     return assumed(state.value, reason, *state.mode.because, assumption("the server runs on an NVIDIA GPU"))
 
 
@@ -131,7 +133,7 @@ def _backend(context: Context, behaviour: Mapping[str, Any]) -> Property | tuple
     name, captures, definition = answer
     card = "/".join(f"sm_{sm}" for sm in sms)
     choice = context.because(PRIORITIES, f"{name} runs on {card} with KV cache format {dtype.value}")
-    able = context.because(definition, f"{name} on {card} {_WORDS[captures]}")
+    able = context.because(definition, f"{name} on {card} {_WORDS[captures]}", RESOLVE, OLD_RESOLVE)
     notes = [assumption("the image has the kernels of a stock image"), *dtype.because]
     if dtype.value == "auto":
         notes.insert(1, assumption("the checkpoint does not quantize the KV cache itself"))
@@ -258,9 +260,9 @@ def _lowered(
     steps: list[Reason] = []
     if value == "FULL" and captures < Captures.ANYTHING:
         value = "FULL_AND_PIECEWISE" if splits else "FULL_DECODE_ONLY"
-        steps.insert(0, context.because(RESOLVE, f"FULL needs a backend that captures any batch: {value}"))
+        steps.insert(0, context.because(RESOLVE, f"FULL needs a backend that captures any batch: {value}", OLD_RESOLVE))
     if drafts and captures < Captures.EQUAL_BATCHES:
         value = "PIECEWISE" if splits else "NONE"
         text = f"{name} cannot capture drafted decoding here: the worker lowers the mode to {value}"
-        steps.insert(0, context.because(RESOLVE, text))
+        steps.insert(0, context.because(RESOLVE, text, OLD_RESOLVE))
     return assumed(value, *steps, *because, *state.mode.because, *context.model_reasons("architecture"))

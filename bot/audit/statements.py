@@ -1,0 +1,57 @@
+"""What a repository says about a compose in its catalog, held against what the compose does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from bot.audit.attribution import of_attribution, of_releases
+from bot.audit.cards import evaluate_on_cards
+from bot.audit.pins import of_pin
+from bot.audit.subject import situation
+from bot.audit.wiring import Surroundings, of_patches
+from bot.catalog import Catalog
+from bot.hazards import Finding, Observation, Rules, Subject, evaluate
+from bot.resolution import EngineWorld, ResolvedService
+
+KINDS = frozenset({"attribution", "overlay", "overlay-release", "pin"})
+"""The kinds of observation that are made here."""
+
+
+def against_statements(
+    catalog: Catalog, services: Sequence[ResolvedService], rules: Rules, findings: Sequence[Finding]
+) -> Iterable[Finding]:
+    """The findings about statements of the catalog. `services` are those of one compose that run an inference server,
+    `findings` what the other rules say of them.
+    """
+    asked = rules.observing(KINDS)
+    if not asked.rules:
+        return
+    for service in services:
+        around = Surroundings(
+            catalog,
+            rules,
+            _hazards(service, rules, findings) if catalog.patches else None,
+            frozenset(patch.id for other in services if other is not service for patch in other.defaults[0].patches),
+        )
+        situations = tuple(situation(service, world, _seen(service, world, around)) for world in service.defaults)
+        yield from evaluate(asked, Subject(service.path, service.name, service.slugs, service.position, situations))
+
+
+def _hazards(service: ResolvedService, rules: Rules, findings: Sequence[Finding]) -> Mapping[str, Finding] | None:
+    """What stands on a service, whether it is to be reported or not."""
+    if not any(world.engine is not None for world in service.defaults):
+        return None
+    found: Iterable[Finding] = (finding for finding in findings if finding.service == service.name)
+    if rules.reported is not None:
+        found = evaluate_on_cards(replace(rules, reported=None), service, ())
+    return {finding.rule: finding for finding in found if not rules.named[finding.rule].observes}
+
+
+def _seen(service: ResolvedService, world: EngineWorld, around: Surroundings) -> tuple[Observation, ...]:
+    return (
+        *of_patches(service, world, around),
+        *of_attribution(service, world, around),
+        *of_releases(service, world, around),
+        *of_pin(around.catalog, service, world),
+    )

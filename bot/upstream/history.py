@@ -1,0 +1,101 @@
+"""What a branch has up to a position: its own commits, after those of the branch that it was cut from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from bot.upstream.effects import Effect, Event
+from bot.upstream.facts import Branch
+
+MAIN = ("main", "master")
+"""Branches that are cut from no other."""
+
+MAX_CUTS = 16
+"""Branches cut from branches; a patch of a release is cut twice."""
+
+
+class Held(Enum):
+    """Whether a line has the fix at its end."""
+
+    NEVER = "never had it"
+    IN = "has it"
+    REVERTED = "had it, and reverted it"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a line holds, the event that decided it, and the sentence that says so.
+
+    `again` says that the fix came in once more after a revert.
+    """
+
+    held: Held
+    last: Event | None
+    why: str
+    again: bool = False
+    merge: bool = False
+
+
+class History:
+    """The branches, and the events on them that have a place."""
+
+    def __init__(self, events: Iterable[Event], branches: Iterable[Branch]) -> None:
+        self._on: dict[str, list[Event]] = defaultdict(list)
+        for event in events:
+            if event.commit.branch is not None:
+                self._on[event.commit.branch].append(event)
+        self._cuts: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        for branch in branches:
+            self._cuts[branch.name].add((branch.origin, branch.position))
+
+    def at(self, branch: str, position: int | None) -> Reading:
+        """What `branch` holds up to `position`, that included; None means up to its end."""
+        return self._read(branch, position, MAX_CUTS)
+
+    def _read(self, branch: str, position: int | None, cuts: int) -> Reading:
+        reading = self._before(branch, cuts)
+        own = self._on.get(branch, ())
+        placed = [(event.commit.position, event) for event in own if event.commit.position is not None]
+        if len(placed) != len(own):
+            return Reading(Held.UNKNOWN, None, f"a commit on {branch} has no known position")
+        reached = [(place, event) for place, event in placed if position is None or place <= position]
+        reached.sort(key=lambda item: (item[0], item[1].effect is not Effect.LANDS, repr(item[1].commit)))
+        for index, (place, event) in enumerate(reached):
+            rival = next((other for at, other in reached[:index] if at == place), None)
+            if rival is not None and rival.effect is not event.effect:
+                reading = Reading(Held.UNKNOWN, event, f"two commits share position {place} of {branch}")
+            else:
+                reading = _after(reading, event)
+        return reading
+
+    def _before(self, branch: str, cuts: int) -> Reading:
+        """What a branch had when it was cut."""
+        found = self._cuts.get(branch, set())
+        if not found:
+            if branch in MAIN:
+                return Reading(Held.NEVER, None, "")
+            return Reading(Held.UNKNOWN, None, f"where {branch} was cut is not known")
+        if len(found) > 1 or cuts <= 0:
+            return Reading(Held.UNKNOWN, None, f"{branch} is said to be cut at more than one place")
+        ((origin, position),) = found
+        return self._read(origin, position, cuts - 1)
+
+
+def _after(before: Reading, event: Event) -> Reading:
+    where = f"{event.commit.sha[:12]} on {event.commit.branch} ({_quoted(event.commit.title)})"
+    if event.effect is Effect.UNCLEAR:
+        return Reading(Held.UNKNOWN, event, f"{where} may take back a part of it", before.again, before.merge)
+    if event.effect is Effect.REVERTS:
+        return Reading(Held.REVERTED, event, f"reverted by {where}", before.again)
+    again = event.effect is Effect.RELANDS or before.held is Held.REVERTED or before.again
+    how = "landed again by" if again else "landed by" if event.merge else "landed or picked by"
+    return Reading(Held.IN, event, f"{how} {where}", again, before.merge or event.merge)
+
+
+def _quoted(title: str) -> str:
+    words = " ".join(title.split())
+    return words if len(words) <= 100 else f"{words[:99]}…"

@@ -1,0 +1,141 @@
+"""What a repository waits for: its upstream references, each with its clock, its pins and its caveat sites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from bot.catalog import Catalog
+from bot.references import UPSTREAM
+from bot.upstream.clock import Clock, PinAnswer, read_clock
+from bot.upstream.facts import Fact, Facts, Probe, collected
+from bot.upstream.repository_pins import RepositoryPin
+from bot.upstream.sites import Site
+
+Known = Callable[[str, str], tuple[bool | None, str] | None]
+"""(reference, release) → what was found in the released source, and how; None when nobody looked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """One reference. `pins` has an answer for each pin of the repository; `by_rules` says that a hazard rule waits
+    for it, `believed` what the repository's own documents say of its state, the latest first.
+    """
+
+    reference: str
+    title: str | None
+    clock: Clock
+    pins: tuple[tuple[RepositoryPin, PinAnswer], ...]
+    sites: tuple[Site, ...]
+    by_rules: bool
+    believed: tuple[str, ...]
+
+
+def watched_references(catalog: Catalog, sites: Iterable[Site], rules: Iterable[str]) -> tuple[str, ...]:
+    """Every reference that carries weight: of patches, of declared images, of rules, and those of vLLM that a line of
+    the repository waits for (it names a predicate, and is not struck through).
+
+    A patch may hold more fixes than its note names: all that its own files name count, and all in `patches.yml`.
+    """
+    patches = (reference for patch in catalog.patches for reference in patch.upstream)
+    declared = (reference for image in catalog.configuration.images.values() for reference in image.contains)
+    own = _files_of_patches(catalog)
+    told = (
+        site.reference
+        for site in sites
+        if site.reference.startswith(f"{UPSTREAM}#") and (_waits(site) or _lies_in(site.position.path, own))
+    )
+    return tuple(sorted({*patches, *declared, *told, *rules}, key=_order))
+
+
+def _files_of_patches(catalog: Catalog) -> frozenset[str]:
+    """Where patches are listed, and their own files and folders."""
+    listed = {patch.position.path for patch in catalog.patches}
+    return frozenset(listed.union(file for patch in catalog.patches for file in patch.files))
+
+
+def _lies_in(path: str, places: frozenset[str]) -> bool:
+    """Whether a path is one of some places, or lies below one."""
+    parts = path.split("/")
+    return any("/".join(parts[:depth]) in places for depth in range(1, len(parts) + 1))
+
+
+def _waits(site: Site) -> bool:
+    """Whether a line waits for its reference. In prose, a clause about one reference may stand beside another."""
+    plain = site.role != "mentioned" or not site.position.path.endswith((".md", ".rst", ".txt"))
+    return bool(site.predicate) and plain and not site.struck
+
+
+def watch(
+    references: Iterable[str],
+    pins: tuple[RepositoryPin, ...],
+    sites: Iterable[Site],
+    *,
+    known: Known = lambda _reference, _release: None,
+    releases: Iterable[str] = (),
+    titles: Mapping[str, str] | None = None,
+    facts: Callable[[str], Facts] = lambda _: Facts(),
+) -> tuple[Watched, ...]:
+    """The clocks of references. Recorded `facts` come first; `known` is asked of the pins' releases and of `releases`.
+
+    The pins are those of vLLM: a reference of another project has none.
+    """
+    by_reference: dict[str, list[Site]] = {}
+    for site in sites:
+        by_reference.setdefault(site.reference, []).append(site)
+    asked = tuple(dict.fromkeys((*releases, *(pin.release for pin in pins if pin.release))))
+    names = titles or {}
+    return tuple(
+        _watched(
+            reference,
+            pins,
+            tuple(by_reference.get(reference, ())),
+            _with(facts(reference), known, reference, asked),
+            names,
+        )
+        for reference in references
+    )
+
+
+def _watched(
+    reference: str, pins: tuple[RepositoryPin, ...], sites: tuple[Site, ...], facts: Facts, titles: Mapping[str, str]
+) -> Watched:
+    if not reference.startswith(f"{UPSTREAM}#"):
+        pins = ()
+    clock = read_clock(reference, [pin.asked for pin in pins], facts)
+    answers = tuple((pin, _declared(reference, pin, clock.pins[pin.asked])) for pin in pins)
+    believed = dict.fromkeys(
+        f"{site.state}{f' {site.date}' if site.date else ''}"
+        for site in sorted(sites, key=lambda site: site.date or "", reverse=True)
+        if site.state
+    )
+    return Watched(reference, titles.get(reference), clock, answers, sites, reference in titles, tuple(believed))
+
+
+def _declared(reference: str, pin: RepositoryPin, answer: PinAnswer) -> PinAnswer:
+    """The repository's own word about an image counts, unless its source was looked at."""
+    if reference not in pin.contains:
+        if answer.state == "unknown" and pin.why and not pin.release and not any(pin.why in e for e in answer.evidence):
+            return PinAnswer(answer.state, (pin.why, *answer.evidence), answer.conflict)
+        return answer
+    told = f"the repository declares that {pin.image} contains it"
+    return PinAnswer("pinned", (told, *answer.evidence), answer.conflict)
+
+
+def _with(facts: Facts, known: Known, reference: str, releases: Iterable[str]) -> Facts:
+    """Facts with what is known of released sources, where no recorded probe says more."""
+    probed = {probe.release.removeprefix("v") for probe in facts.probes}
+    more: list[Fact] = [
+        Probe(f"v{release}", *found)
+        for release in releases
+        if release not in probed and (found := known(reference, release)) is not None
+    ]
+    if not more:
+        return facts
+    parts = (facts.pulls, facts.issues, facts.commits, facts.tags, facts.branches, facts.contains, facts.probes)
+    return collected((*(fact for part in parts for fact in part), *facts.supersedes, *more))
+
+
+def _order(reference: str) -> tuple[str, int]:
+    repository, _, number = reference.rpartition("#")
+    return repository, int(number)

@@ -1,0 +1,188 @@
+"""Vendored patch scripts against another release's source: read, not run."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.catalog import read_catalog
+from bot.learn.source import SourceTree
+from bot.tree import MemoryTree
+from bot.upstream.overlays import check_overlays, check_script, overlays_markdown
+
+FILE = "vllm/v1/core/manager.py"
+STOCK = "class Manager:\n    def hit(self, drop):\n        length = self.longest()\n        return length\n"
+OLD = "        return length\n"
+NEW = "        return length - int(drop)\n"
+FIXED = STOCK.replace(OLD, NEW)
+TWICE = STOCK + "\n    def other(self, length):\n" + OLD
+REWRITTEN = "class Manager:\n    def hit(self, drop):\n        return self.longest(drop)\n"
+
+LITERAL = f"""
+from pathlib import Path
+TARGET = Path("/usr/lib/python3/dist-packages/vllm/v1/core/manager.py")
+OLD = {OLD!r}
+NEW = {NEW!r}
+text = TARGET.read_text()
+if NEW in text:
+    raise SystemExit(0)
+if text.count(OLD) != 1:
+    raise SystemExit("drift")
+TARGET.write_text(text.replace(OLD, NEW, 1))
+"""
+JOINED = f"""
+import os, vllm
+path = os.path.join(os.path.dirname(vllm.__file__), "v1", "core", "manager.py")
+s = open(path).read()
+s = s.replace(
+    "        return " + "length\\n",
+    {NEW!r})
+open(path, "w").write(s)
+"""
+DIVIDED = f"""
+import importlib.util
+from pathlib import Path
+root = Path(importlib.util.find_spec("vllm").origin).parent
+f = root / "v1" / "core/manager.py"
+f.write_text(f.read_text().replace({OLD!r}, {NEW!r}))
+"""
+LISTED = f"""
+# for vllm
+EDITS = [
+    ("v1/core/manager.py", {OLD!r}, {NEW!r}),
+]
+for file, old, new in EDITS:
+    s = open(file).read()
+    open(file, "w").write(s.replace(old, new))
+"""
+RECORDS = f"""
+TARGET = "vllm/v1/core/manager.py"
+@dataclass
+class Edit: old: str; new: str
+EDITS = [Edit(old={OLD!r}, new={NEW!r})]
+for edit in EDITS:
+    s = s.replace(edit.old, edit.new)
+"""
+HEREDOC = f"set -e\npython3 - <<'PY'\n{LITERAL}\nPY\n"
+SED = "sed -i 's/return length$/x/; ' a.py\n"
+DIFF = f"""\
+diff --git a/{FILE} b/{FILE}
+--- a/{FILE}
++++ b/{FILE}
+@@ -2,3 +2,3 @@ class Manager:
+     def hit(self, drop):
+         length = self.longest()
+-        return length
++        return length - int(drop)
+"""
+SCRIPTS = {
+    "p/a.py": LITERAL,
+    "p/b.py": JOINED,
+    "p/c.py": DIVIDED,
+    "p/d.py": LISTED,
+    "p/e.py": RECORDS,
+    "p/f.sh": HEREDOC,
+    "p/g.patch": DIFF,
+    "p/h.sh": f"sed -i 's/        return length/        return length - int(drop)/' /usr/lib/{FILE}\n",
+}
+
+
+def source(text: str | None) -> SourceTree:
+    return SourceTree(({FILE: text} if text is not None else {}).get)
+
+
+@pytest.mark.parametrize("path", SCRIPTS)
+@pytest.mark.parametrize(
+    ("text", "state"), [(STOCK, "present"), (FIXED, "applied"), (REWRITTEN, "gone"), (None, "target-gone")]
+)
+def test_an_anchor(path: str, text: str | None, state: str) -> None:
+    (check,) = check_script(path, SCRIPTS[path], source(text))
+    assert (check.state, check.target.endswith("v1/core/manager.py")) == (state, True), check
+
+
+def test_an_anchor_that_stands_twice() -> None:
+    (check,) = check_script("p/a.py", LITERAL, source(TWICE))
+    assert check.state == "ambiguous"
+
+
+def test_the_line_of_an_edit() -> None:
+    (check,) = check_script("p/a.py", LITERAL, source(STOCK))
+    assert LITERAL.split("\n")[check.line - 1].startswith("TARGET.write_text")
+    (check,) = check_script("p/f.sh", HEREDOC, source(STOCK))
+    assert HEREDOC.split("\n")[check.line - 1].startswith("TARGET.write_text")
+
+
+def test_a_later_edit_may_build_on_an_earlier_one() -> None:
+    script = (
+        f'p = "vllm/v1/core/manager.py"\ns = s.replace({OLD!r}, "        found = length\\n        return found\\n")\n'
+        's = s.replace("        return found\\n", "        return found - 1\\n")\n'
+    )
+    assert [check.state for check in check_script("p/a.py", script, source(STOCK))] == ["present", "present"]
+
+
+@pytest.mark.parametrize(
+    ("path", "script"),
+    [
+        ("p/a.py", "import re\np = 'vllm/v1/core/manager.py'\ns = re.sub('return.*', 'x', s)"),
+        ("p/a.py", "p = 'vllm/v1/core/manager.py'\ns = s.replace(read('old'), read('new'))"),
+        ("p/a.py", "p = 'vllm/v1/core/manager.py'\nopen(p, 'w').write(made())"),
+        ("p/a.py", f"s = s.replace({OLD!r}, {NEW!r})"),
+        ("p/a.py", f"OLD = {OLD!r}\nif x: OLD = 'other'\np = 'vllm/v1/core/manager.py'\ns = s.replace(OLD, 'b')"),
+        ("p/a.py", "def ("),
+        ("p/a.sh", f"sed -i 's/return .*/x/' /usr/lib/{FILE}"),
+        ("p/a.sh", f"cp manager.py /usr/lib/{FILE}"),
+        ("p/a.sh", "sed -i 's/unclosed"),
+        ("patches/x/vllm/v1/core/manager.py", REWRITTEN),
+        ("p/a.py", "p = 'srt/manager.py'\ns = s.replace('return length', 'x')"),
+        ("p/a.patch", f"--- /dev/null\n+++ b/{FILE}\n@@ -0,0 +1,1 @@\n+x\n"),
+    ],
+)
+def test_what_is_not_understood_is_unknown(path: str, script: str) -> None:
+    assert {check.state for check in check_script(path, script, source(STOCK))} == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    ("path", "script"),
+    [
+        ("p/a.py", "print(name.replace('-', '_'))"),
+        ("p/a.sh", "echo hello\ngrep x y\nsed 's/a/b/' z"),
+        ("p/a.patch", ""),
+    ],
+)
+def test_what_edits_nothing_has_no_check(path: str, script: str) -> None:
+    assert check_script(path, script, source(STOCK)) == ()
+
+
+def test_a_whole_file() -> None:
+    path = f"patches/x/{FILE}"
+    assert check_script(path, STOCK, source(STOCK))[0].state == "applied"
+    assert check_script(path, STOCK, source(None))[0].state == "target-gone"
+
+
+@pytest.mark.parametrize(
+    ("path", "script"),
+    [
+        ("p/a.py", "x = " + "(" * 5000),
+        ("p/a.py", "x = " + "-" * 50_000 + "1"),
+        ("p/a.py", "A = A + A\ns.replace(A, 'b')"),
+        ("p/a.sh", "python <<PY\n" * 3000),
+        ("p/a.patch", "@@ -1,999999999 +1,999999999 @@\n" * 2000),
+        ("p/a.py", "x" * 600_000),
+    ],
+)
+def test_hostile_scripts_end(path: str, script: str) -> None:
+    assert all(check.state == "unknown" for check in check_script(path, script, source(STOCK)))
+
+
+def test_the_scripts_of_a_repository() -> None:
+    patches = "patches:\n  - id: x\n    files: [tools/fix.py]\n    load_bearing_when: []\n"
+    files = {"patches.yml": patches, "tools/fix.py": LITERAL, "tools/other.py": LITERAL, "a/patches/b/c.patch": DIFF}
+    tree = MemoryTree(files)
+    checks = check_overlays(tree, read_catalog(tree), source(REWRITTEN))
+    assert [(check.script, check.state) for check in checks] == [
+        ("a/patches/b/c.patch", "gone"),
+        ("tools/fix.py", "gone"),
+    ]
+    table = overlays_markdown(checks, "v0.28.0")
+    assert "**anchor is gone**" in table
+    assert table.count("\n| `") == 2
+    assert overlays_markdown((), "v0.28.0") == ""
