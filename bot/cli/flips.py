@@ -13,6 +13,7 @@ import click
 from bot.audit.discovery import Unit, discover
 from bot.catalog.model import ImageDeclaration
 from bot.cli.failure import Failure
+from bot.cli.hints import near
 from bot.cli.learning import Learning, offline_option
 from bot.cli.opening import opened, readable
 from bot.cli.options import format_option, rev_option
@@ -21,7 +22,7 @@ from bot.cli.terminal import Terminal
 from bot.compose import load_project
 from bot.engine import Engine, Pin, Property, source_link
 from bot.engine.derivations.basis import unverified
-from bot.engine.facts import is_known, load
+from bot.engine.facts import is_known, load, releases
 from bot.engine.flips import Flips, between
 from bot.provenance import Position, Reason
 from bot.resolution import Repository, resolve_service
@@ -69,7 +70,8 @@ def _releases(old: str, new: str, offline: bool) -> tuple[str, str]:
     Learning(offline).provide(Pin(f"v{version}", version) for version in versions)
     for version in versions:
         if not is_known(version):
-            raise Failure(f"release {version} has no facts; learn it with: learn {version}")
+            hint = near(version, releases(), "known are")
+            raise Failure(f"release {version} has no facts: {hint} `seamguard learn {version}` reads its source")
     return versions
 
 

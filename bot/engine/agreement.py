@@ -96,7 +96,10 @@ def _undecided(name: str, found: Sequence[Property], asked: Sequence[str], silen
     """Releases differ, or some do not know: say where, and what `silence` the newest of those have."""
     if not any(answer.known for answer in found):
         return found[-1]
-    text = _spans([_say(answer) for answer in found], asked)
+    says = [_say(answer) for answer in found]
+    if any(answer.value == "none" for answer in found):  # a setting of that name, beside releases without the setting
+        says = ["not there" if answer.known and answer.value is None else _say(answer) for answer in found]
+    text = _spans(says, asked)
     return Property(None, "unknown", (Reason("assumption", "", None, f"{name}: {text}"), *silence))
 
 

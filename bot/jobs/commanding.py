@@ -32,7 +32,7 @@ log = logging.getLogger("seamguard.commands")
 PER_MINUTE = 5
 """Commands of one person in one repository: enough for anybody, and no way to use the server up."""
 
-TOO_MANY = "That were many commands in a short time; this one was left out. Ask again in a minute."
+TOO_MANY = f"Up to {PER_MINUTE} commands a minute are answered, and this was one more: please ask again in a minute."
 
 
 class Commanding:

@@ -104,11 +104,12 @@ def _finding(
         "hazards": caused,
         "ended": ended,
     }
-    reasons = (*where, *_sources(changed))
+    sources = _sources(changed)
+    reasons = (*where, *sources)
     observation = Observation(RULE, "pin", _position(service, reasons), reasons, fields)
     seen = subject(replace(service, worlds=(world,)), ())
     alone = replace(seen, situations=tuple(replace(one, observations=(observation,)) for one in seen.situations))
-    return evaluate(load_rules().only({RULE}), alone)[0]
+    return replace(evaluate(load_rules().only({RULE}), alone)[0], links=sources)
 
 
 def _pin_reasons(world: EngineWorld) -> tuple[Reason, ...]:
@@ -122,16 +123,14 @@ def _position(service: ResolvedService, reasons: tuple[Reason, ...]) -> Position
     return Position(own[-1].path, own[-1].line or 1) if own else service.position
 
 
-def _sources(changed: Flips) -> Iterable[Reason]:
+def _sources(changed: Flips) -> dict[Reason, str]:
     """The lines of both releases that decide, with their addresses."""
-    said: dict[tuple[str, str, int | None], None] = {}
+    found: dict[tuple[str, str, int | None], Reason] = {}
     for flip in changed.properties:
         for release, reasons in zip((changed.old, changed.new), flip.places, strict=True):
             for reason in reasons[:1]:
-                if (release, reason.path, reason.line) not in said:
-                    said[(release, reason.path, reason.line)] = None
-                    text = f"{reason.text} ({source_link(release, reason.path, reason.line)})"
-                    yield replace(reason, text=text)
+                found.setdefault((release, reason.path, reason.line), reason)
+    return {reason: source_link(release, reason.path, reason.line) for (release, *_), reason in found.items()}
 
 
 def _text(flip: Flip) -> str:

@@ -173,5 +173,14 @@ def test_where_releases_differ_is_said_in_spans(says: str, text: str) -> None:
     assert agree(Pin("x", None), engines).properties["p"].because[0].text == f"p: {text}"
 
 
+def test_a_property_that_older_releases_lack_is_told_from_one_that_is_none() -> None:
+    engines = [
+        Engine(Pin("x", None), (str(number),), {}, {"p": Property(said, "certain", ())})
+        for number, said in enumerate((None, "none", "none"), start=1)
+    ]
+    text = agree(Pin("x", None), engines).properties["p"].because[0].text
+    assert text == "p: not there up to 1, none from 2"
+
+
 def test_without_any_release_nothing_is_known() -> None:
     assert agree(Pin("x", None), []).properties == {}

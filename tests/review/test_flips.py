@@ -34,9 +34,11 @@ def test_a_default_that_moves_with_the_pin() -> None:
     assert [(one.level, one.status, one.path, one.line) for one in found] == [("warning", "active", PATH, 3)]
     assert "from 0.27.1 to 0.28.0" in found[0].message
     assert "prefix_caching from off to on" in found[0].message
-    links = [reason.text for reason in found[0].chain if reason.kind == "engine-default"]
-    assert any("blob/v0.27.1/" in text for text in links)
-    assert any("blob/v0.28.0/" in text for text in links)
+    sources = [reason for reason in found[0].chain if reason.kind == "engine-default"]
+    assert not any("https:" in reason.text for reason in sources)
+    links = [found[0].links[reason] for reason in sources]
+    assert any("blob/v0.27.1/" in link for link in links)
+    assert any("blob/v0.28.0/" in link for link in links)
 
 
 def test_a_default_that_a_hazard_needs_is_an_error() -> None:
@@ -115,7 +117,7 @@ def test_an_engine_profile_that_many_composes_use() -> None:
     assert "from 0.27.1 to 0.28.0 in the engine profile changes" in found[0].message
     assert "prefix_caching from off to on" in found[0].message
     assert (PROFILE, 4) in [(reason.path, reason.line) for reason in found[0].chain]
-    assert any("blob/v0.28.0/" in reason.text for reason in found[0].chain)
+    assert any("blob/v0.28.0/" in link for link in found[0].links.values())
 
 
 def test_a_registry_entry_that_names_another_engine() -> None:

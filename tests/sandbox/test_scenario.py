@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import aiohttp
@@ -168,6 +168,20 @@ async def test_other_websites_can_neither_read_nor_press_anything(box: Sandbox, 
     assert not box.scenario.fixed
 
 
+async def test_links_of_a_review_lead_to_files_and_commits(box: Sandbox, browser: aiohttp.ClientSession) -> None:
+    assert box.scenario is not None
+    head, root = box.scenario.pull.head, f"{box.hub.web_url}/{box.scenario.repository.full_name}"
+    async with browser.get(f"{root}/blob/{head}/compose/otter-dual.yml") as answer:
+        assert answer.status == 200
+        assert re.search(r'id="L7">.*vllm/vllm-openai:v0\.28\.0', await answer.text())
+    async with browser.get(f"{root}/commit/{head}") as answer:
+        assert answer.status == 200
+        assert "Move two cards to vLLM 0.28.0" in await answer.text()
+    for gone in (f"blob/{head}/compose/none.yml", f"blob/{head}/compose%0Ax", f"commit/{'0' * 40}", "commit/main"):
+        async with browser.get(f"{root}/{gone}") as answer:
+            assert answer.status == 404
+
+
 async def test_the_first_address_leads_to_the_page(box: Sandbox, browser: aiohttp.ClientSession) -> None:
     async with browser.get(box.hub.web_url) as answer:
         assert str(answer.url) == box.page_url
@@ -196,9 +210,11 @@ async def test_changes_are_told_as_they_happen(box: Sandbox, browser: aiohttp.Cl
 
 
 def _wait(browser: Any, text: str) -> None:
+    from selenium.common import StaleElementReferenceException
     from selenium.webdriver.support.wait import WebDriverWait
 
-    WebDriverWait(browser, 30, 0.1).until(lambda it: text in it.find_element("tag name", "body").text)
+    wait = WebDriverWait(browser, 30, 0.1, [StaleElementReferenceException])
+    wait.until(lambda it: text in it.find_element("tag name", "body").text)
 
 
 @needs_chromium
@@ -210,26 +226,35 @@ async def test_in_a_browser(box: Sandbox, scripts: bool) -> None:
     assert seen == []
 
 
+def _only(browser: Any, selector: str, do: Callable[[Any], Any]) -> Any:
+    """What `do` says of the one such element, found anew when the page loads itself again in between."""
+    from selenium.common import StaleElementReferenceException
+
+    for _ in range(5):
+        (element,) = browser.find_elements("xpath" if selector.startswith("//") else "css selector", selector)
+        try:
+            return do(element)
+        except StaleElementReferenceException:
+            continue
+    raise AssertionError(f"{selector} never stays")
+
+
 def _visit(box: Sandbox, loop: asyncio.AbstractEventLoop, scripts: bool) -> list[str]:
     """What a person does, in a thread of its own; the complaints of the browser."""
     with chromium(scripts=scripts) as browser:
         browser.get(box.page_url)
         _wait(browser, "Look at this.")
         _wait(browser, "A check failed")
-        (thread,) = browser.find_elements("css selector", "section.thread")
-        assert "--enable-prefix-caching" in thread.text
-        (button,) = browser.find_elements("xpath", "//button[text()='/recheck']")
-        button.click()
+        assert "--enable-prefix-caching" in _only(browser, "section.thread", lambda thread: thread.text)
+        _only(browser, "//button[text()='/recheck']", lambda button: button.click())
         _wait(browser, "commented")
-        (button,) = browser.find_elements("xpath", "//button[text()='Push the prepared fix']")
-        button.click()
+        _only(browser, "//button[text()='Push the prepared fix']", lambda button: button.click())
         _wait(browser, "The fix is pushed")
         asyncio.run_coroutine_threadsafe(_mend(box), loop).result(10)
         _wait(browser, "All checks have passed")
-        (folded,) = browser.find_elements("css selector", "details.thread")
-        assert "resolved" in folded.text
+        assert "resolved" in _only(browser, "details.thread", lambda folded: folded.text)
         if not scripts:
-            browser.find_element("link text", "Write a comment").click()
+            _only(browser, "//a[text()='Write a comment']", lambda link: link.click())
         browser.find_element("id", "body").send_keys("By hand")
         browser.find_element("xpath", "//form[@id='write']//button").click()
         _wait(browser, "By hand")

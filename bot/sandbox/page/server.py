@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from bot.sandbox.page import view
+from bot.sandbox.page import files, view
 
 if TYPE_CHECKING:
     from bot.sandbox.scenario import Scenario
@@ -51,6 +51,8 @@ def application(scenario: Scenario) -> web.Application:
             web.post(f"{base}/comment", page.comment),
             web.post(f"{base}/fix", page.fix),
             web.post(f"{base}/rerequest", page.rerequest),
+            web.get(f"/{scenario.repository.full_name}/blob/{{sha:[0-9a-f]{{40}}}}/{{path:.+}}", page.file),
+            web.get(f"/{scenario.repository.full_name}/commit/{{sha:[0-9a-f]{{40}}}}", page.commit),
             web.get("/assets/{name}", asset),
         ]
     )
@@ -98,6 +100,13 @@ class _Page:
         text = view.page(self._scenario, version, writing=writing)
         return web.Response(text=text, content_type="text/html")
 
+    async def file(self, request: web.Request) -> web.Response:
+        sha, path = request.match_info["sha"], request.match_info["path"]
+        return _found(files.file_page(self._scenario.repository, sha, path, f"{self._base}/"))
+
+    async def commit(self, request: web.Request) -> web.Response:
+        return _found(files.commit_page(self._scenario.repository, request.match_info["sha"], f"{self._base}/"))
+
     async def live(self, _: web.Request) -> web.Response:
         parts, version = self._state()
         return web.json_response({"version": version, "parts": parts})
@@ -135,3 +144,9 @@ class _Page:
             raise web.HTTPNotFound(text="There is no such check.\n")
         self._scenario.pull.rerequest(run)
         raise web.HTTPSeeOther(f"{self._base}/")
+
+
+def _found(text: str | None) -> web.Response:
+    if text is None:
+        raise web.HTTPNotFound(text="There is no such file or commit in the sandbox.\n")
+    return web.Response(text=text, content_type="text/html")
