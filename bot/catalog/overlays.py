@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 from bot.catalog.model import Catalog, Patch
@@ -87,7 +88,12 @@ def overlays_for(
         for patch, placed in layout.listed
         if (wired := _listed(patch, placed, service, steps, words)).invoked or patch not in layout.incidental
     ]
-    unmounted = [_run_without_mount(patch, places, steps) for patch, places in layout.unmounted] if steps else []
+    run = frozenset().union(*map(_run_places, steps))
+    unmounted = [
+        _run_without_mount(patch, places, steps)
+        for patch, places in layout.unmounted
+        if any(place.rstrip("/") in run for place in places)
+    ]
     unlisted = [_unlisted(places, service, steps) for places in layout.unlisted]
     return (*listed, *(patch for patch in unmounted if patch is not None), *unlisted)
 
@@ -307,9 +313,24 @@ def _overlaps(one: str, other: str) -> bool:
 
 def _runs(step: Step, target: str) -> bool:
     """Whether a step runs the file at `target`, or one below it."""
-    place = target.rstrip("/")
-    run = files_run([word.text for word in step.run], step.standard_input)
-    return any(file.rstrip("/") == place or file.startswith(f"{place}/") for file in run)
+    return target.rstrip("/") in _run_places(step)
+
+
+def _run_places(step: Step) -> frozenset[str]:
+    """The files that a step runs, and every folder above each."""
+    return _places_of(tuple(word.text for word in step.run), step.standard_input)
+
+
+@lru_cache(maxsize=1024)
+def _places_of(command: tuple[str, ...], standard_input: str | None) -> frozenset[str]:
+    found = set()
+    for file in files_run(command, standard_input):
+        place = file.rstrip("/")
+        found.add(place)
+        while "/" in place:
+            place = place.rpartition("/")[0]
+            found.add(place)
+    return frozenset(found)
 
 
 def _is_laid_over(place: _Placed, patch: Patch | None) -> bool:
