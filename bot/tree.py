@@ -7,12 +7,15 @@ Paths are relative to the root, use `/`, and never leave it.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
 """A file over this size is refused, not read: no compose, script or profile comes near it."""
+
+MAX_LINKS = 40
+"""Symbolic links followed for one path: the limit that Linux has."""
 
 
 class UnreadableFile(Exception):
@@ -55,6 +58,50 @@ def join(directory: str, path: str) -> str:
     if posixpath.isabs(path) or depth == ".." or depth.startswith("../"):
         raise OutsideTree(path)
     return joined.lstrip("/")
+
+
+def follow_links(path: str, target_of: Callable[[str], str | None]) -> str:
+    """`path` with every symbolic link in it followed, inside of the tree. One that no file can have stays as it is.
+
+    `target_of` gives what the link at a path says, None where no link is. Raises `UnreadableFile`.
+    """
+    ahead = path.split("/")[::-1]
+    if path != posixpath.normpath(path) or ahead[-1] in ("", ".."):
+        return path
+    behind: list[str] = []
+    followed = 0
+    while ahead:
+        part = ahead.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if not behind:
+                raise UnreadableFile(path, "a symbolic link leaves the repository")
+            behind.pop()
+            continue
+        behind.append(part)
+        target = target_of("/".join(behind))
+        if target is None:
+            continue
+        followed += 1
+        if followed > MAX_LINKS:
+            raise UnreadableFile(path, f"more than {MAX_LINKS} symbolic links, or a circle of them")
+        if target.startswith("/"):
+            raise UnreadableFile(path, "a symbolic link leaves the repository")
+        behind.pop()
+        ahead.extend(reversed(target.split("/")))
+    return "/".join(behind)
+
+
+def folders_above(paths: Iterable[str]) -> frozenset[str]:
+    """Every folder that some path lies in, but for the root."""
+    found: set[str] = set()
+    for path in paths:
+        folder = posixpath.dirname(path)
+        while folder and folder not in found:
+            found.add(folder)
+            folder = posixpath.dirname(folder)
+    return frozenset(found)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Collection, Iterable, Mapping
 
 from bot.github.model import Blob, ChangedFile, RepositoryTree, TreeEntry
-from bot.tree import UnreadableFile
+from bot.tree import UnreadableFile, folders_above, follow_links
 
-MAX_LINKS = 40
 _LINK = "120000"
 NOT_FETCHED = "the file has not been fetched yet"
 
@@ -44,7 +42,7 @@ class FetchedTree:
         if not path:
             return True
         if self._folders is None:
-            self._folders = frozenset(_folders(self._paths))
+            self._folders = folders_above(self._paths)
         try:
             return self._resolved(path) in self._folders
         except UnreadableFile:
@@ -61,43 +59,9 @@ class FetchedTree:
 
     def _resolved(self, path: str) -> str:
         """`path` with the symbolic links in it followed, inside of the tree."""
-        ahead = path.split("/")[::-1]
-        if not self._links or path != posixpath.normpath(path) or ahead[-1] in ("", ".."):
+        if not self._links:
             return path
-        behind: list[str] = []
-        followed = 0
-        while ahead:
-            part = ahead.pop()
-            if part in ("", "."):
-                continue
-            if part == "..":
-                if not behind:
-                    raise UnreadableFile(path, "a symbolic link leaves the repository")
-                behind.pop()
-                continue
-            behind.append(part)
-            here = "/".join(behind)
-            if here not in self._links:
-                continue
-            followed += 1
-            target = self._text(path, self._entries[here])
-            if followed > MAX_LINKS:
-                raise UnreadableFile(path, f"more than {MAX_LINKS} symbolic links, or a circle of them")
-            if target.startswith("/"):
-                raise UnreadableFile(path, "a symbolic link leaves the repository")
-            behind.pop()
-            ahead.extend(reversed(target.split("/")))
-        return "/".join(behind)
-
-
-def _folders(paths: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    for path in paths:
-        folder = posixpath.dirname(path)
-        while folder and folder not in found:
-            found.add(folder)
-            folder = posixpath.dirname(folder)
-    return found
+        return follow_links(path, lambda here: self._text(path, self._entries[here]) if here in self._links else None)
 
 
 def perhaps_links(changes: Iterable[ChangedFile]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -11,10 +10,7 @@ from typing import Self
 from bot.repositories import git
 from bot.repositories.objects import BlobCache, ObjectReader
 from bot.repositories.text import TOO_LARGE, decode
-from bot.tree import MAX_FILE_BYTES, UnreadableFile
-
-MAX_LINKS = 40
-"""Symbolic links followed for one path: the limit that Linux has."""
+from bot.tree import MAX_FILE_BYTES, UnreadableFile, folders_above, follow_links
 
 _LINK = "120000"
 _SUBMODULE = "160000"
@@ -119,33 +115,14 @@ class RevisionTree:
 
     def _resolve(self, path: str) -> str:
         """`path` with every symbolic link in it followed. A path that no file can have stays as it is."""
-        ahead = path.split("/")[::-1]
-        if not self._links or path != posixpath.normpath(path) or ahead[-1] in ("", ".."):
+        if not self._links:
             return path
-        behind: list[str] = []
-        followed = 0
-        while ahead:
-            part = ahead.pop()
-            if part in ("", "."):
-                continue
-            if part == "..":
-                if not behind:
-                    raise UnreadableFile(path, "a symbolic link leaves the repository")
-                behind.pop()
-                continue
-            behind.append(part)
-            link = self._links.get("/".join(behind))
-            if link is None:
-                continue
-            followed += 1
-            if followed > MAX_LINKS:
-                raise UnreadableFile(path, f"more than {MAX_LINKS} symbolic links, or a circle of them")
-            target = self._text(path, link)
-            if target.startswith("/"):
-                raise UnreadableFile(path, "a symbolic link leaves the repository")
-            behind.pop()
-            ahead.extend(reversed(target.split("/")))
-        return "/".join(behind)
+
+        def target_of(here: str) -> str | None:
+            link = self._links.get(here)
+            return None if link is None else self._text(path, link)
+
+        return follow_links(path, target_of)
 
     def _ends_at_no_folder(self, link: str) -> bool:
         try:
@@ -155,11 +132,5 @@ class RevisionTree:
 
     def _all_directories(self) -> frozenset[str]:
         if self._directories is None:
-            found: set[str] = set()
-            for path in self._blobs:
-                directory = posixpath.dirname(path)
-                while directory and directory not in found:
-                    found.add(directory)
-                    directory = posixpath.dirname(directory)
-            self._directories = frozenset(found)
+            self._directories = folders_above(self._blobs)
         return self._directories
