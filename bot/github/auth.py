@@ -18,8 +18,6 @@ JWT_RENEWAL = 6 * 60.0
 EXPIRY_MARGIN = timedelta(minutes=5)
 """An installation token is renewed this long before it expires, so that a long job does not outlive it."""
 
-UNKNOWN_LIFETIME = timedelta(minutes=50)
-
 
 class Credential(Protocol):
     """Gives the value of the `Authorization` header. `account` tells whose answers may be shared."""
@@ -33,20 +31,6 @@ class Credential(Protocol):
 
     def renew(self) -> bool:
         """Forget what was refused; whether asking again makes sense."""
-
-
-class Anonymous:
-    """Nobody: for public things, at 60 requests an hour for the whole address."""
-
-    account = "anonymous"
-
-    async def authorization(self) -> str | None:
-        """No header."""
-        return None
-
-    def renew(self) -> bool:
-        """Nothing to renew."""
-        return False
 
 
 @dataclass

@@ -10,7 +10,6 @@ from typing import Literal
 FileStatus = Literal["added", "removed", "modified", "renamed", "copied", "changed", "unchanged"]
 CommentKind = Literal["issue", "review"]
 Permission = Literal["admin", "write", "read", "none"]
-CheckStatus = Literal["queued", "in_progress", "completed"]
 Conclusion = Literal["success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required"]
 AnnotationLevel = Literal["notice", "warning", "failure"]
 MinimiseReason = Literal["OUTDATED", "RESOLVED", "DUPLICATE"]

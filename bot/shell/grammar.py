@@ -41,7 +41,6 @@ RESERVED = frozenset(
 _POSIX_RESERVED = RESERVED - {"select", "function", "time", "coproc", "[["}
 _FUNCTION = re.compile(r"([^\s;&|<>()'\"\\$`=]+)[ \t]*\([ \t]*\)")
 _GROUP = re.compile(r"[?*+@!]\(")
-_DIGITS = re.compile(r"[0-9]+\Z")
 
 
 class Reader(TestReader):

@@ -6,7 +6,6 @@ import re
 
 from bot.shell.parts import ansi_escape
 
-_SAFE = re.compile(r"[A-Za-z0-9_%+\-./:=@]+\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LETTERS = {"\a": "a", "\b": "b", "\x1b": "E", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 _BACKSLASHED = frozenset(" \t!\"$&'()*,;<>?[\\]^`{|}")

@@ -273,8 +273,3 @@ class Shell:
             self.variables[name] = Variable(
                 value, None, old.mapping, old.exported, old.readonly, old.integer, old.letters, old.reference
             )
-
-
-def text_value(text: str, origin: tuple[Origin, ...] = ()) -> Value:
-    """A known value."""
-    return Value(text, origin)

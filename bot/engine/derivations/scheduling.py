@@ -12,8 +12,6 @@ from bot.engine.model import Certainty, Property
 from bot.provenance import Reason
 
 POST_INIT = "vllm/config/vllm.py:VllmConfig.__post_init__#async_scheduling"
-EXECUTOR = "vllm/v1/executor/abstract.py:Executor.get_class"
-
 ASYNC_EXECUTORS = frozenset({"mp", "uni", "external_launcher"})
 RAY_VARIABLE = "VLLM_USE_RAY_V2_EXECUTOR_BACKEND"
 
