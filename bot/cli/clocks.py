@@ -11,6 +11,7 @@ import click
 
 from bot.audit.discovery import discover
 from bot.cli.failure import Failure
+from bot.cli.learning import offline_option, sources_of
 from bot.cli.machine import print_json
 from bot.cli.opening import opened
 from bot.cli.options import format_option, rev_option
@@ -18,13 +19,13 @@ from bot.cli.terminal import Terminal
 from bot.compose import load_project
 from bot.engine.facts import releases
 from bot.hazards import load_rules
-from bot.hazards.releases import Upstream
 from bot.references import normalise
 from bot.resolution import Repository, resolve_service
 from bot.upstream.facts import BadFact, Facts, read_facts
+from bot.upstream.known import known_from
 from bot.upstream.repository_pins import RepositoryPin, Use, pins_of
 from bot.upstream.sites import Site, sites_in
-from bot.upstream.watch import Known, Watched, watch, watched_references
+from bot.upstream.watch import Watched, watch, watched_references
 
 SCHEMA = 1
 MAX_SHOWN = 8
@@ -42,11 +43,13 @@ MAX_SHOWN = 8
 @click.option(
     "--all", "every", is_flag=True, help="Every reference that is named anywhere, not only what is waited for."
 )
+@offline_option
 @format_option("text", "json")
-def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, output: str) -> None:
+def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, offline: bool, output: str) -> None:
     """List the upstream fixes that a repository waits for: how far each is, which pins have it, what waits for it."""
     upstream = load_rules().upstream
     recorded = _recorded(facts) if facts is not None else None
+    sources = sources_of(offline)
     with opened(repo, rev) as repository:
         catalog = repository.catalog
         sites = sites_in(repository.tree, catalog)
@@ -59,7 +62,7 @@ def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, output:
             references,
             pins,
             sites,
-            known=known_by(upstream),
+            known=known_from(upstream.known, sources),
             releases=releases(),
             titles={reference: fix.title for reference, fix in upstream.fixes.items()},
             facts=recorded or (lambda _: Facts()),
@@ -68,19 +71,6 @@ def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, output:
         print_json(clocks_json(found, pins))
     else:
         _print(Terminal(), found, pins)
-
-
-def known_by(upstream: Upstream) -> Known:
-    """What `rules/upstream.yml` says of a release's source."""
-
-    def known(reference: str, release: str) -> tuple[bool | None, str] | None:
-        fix = upstream.fixes.get(reference)
-        for entry in fix.verified if fix else ():
-            if fix is not None and entry.releases.holds(release):
-                return fix.in_release(release), entry.how
-        return None
-
-    return known
 
 
 def _services(repository: Repository) -> Iterator[Use]:

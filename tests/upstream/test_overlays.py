@@ -7,7 +7,7 @@ import pytest
 from bot.catalog import read_catalog
 from bot.learn.source import SourceTree
 from bot.tree import MemoryTree
-from bot.upstream.overlays import check_overlays, check_script, overlays_markdown
+from bot.upstream.overlays import Script, check_overlays, check_script, check_scripts, modules_of, scripts_of
 
 FILE = "vllm/v1/core/manager.py"
 STOCK = "class Manager:\n    def hit(self, drop):\n        length = self.longest()\n        return length\n"
@@ -182,7 +182,23 @@ def test_the_scripts_of_a_repository() -> None:
         ("a/patches/b/c.patch", "gone"),
         ("tools/fix.py", "gone"),
     ]
-    table = overlays_markdown(checks, "v0.28.0")
-    assert "**anchor is gone**" in table
-    assert table.count("\n| `") == 2
-    assert overlays_markdown((), "v0.28.0") == ""
+
+
+def test_the_scripts_that_a_service_mounts() -> None:
+    tree = MemoryTree({"tools/fix.py": LITERAL, "tools/more/other.py": LITERAL, "lib/third.py": LITERAL})
+    assert scripts_of(tree, read_catalog(tree)) == ()
+    assert scripts_of(tree, read_catalog(tree), ["tools", "."]) == ("tools/fix.py", "tools/more/other.py")
+
+
+@pytest.mark.parametrize("path", SCRIPTS)
+def test_the_modules_that_a_check_asks_for(path: str) -> None:
+    assert FILE in modules_of([Script(path, SCRIPTS[path])])
+
+
+def test_a_file_in_the_place_of_a_module_asks_for_that() -> None:
+    assert modules_of([Script(f"patches/x/{FILE}", STOCK)]) == {FILE}
+
+
+def test_an_unreadable_script_is_unknown() -> None:
+    (check,) = check_scripts([Script("p/a.py", None, "the file is binary")], source(STOCK))
+    assert (check.state, check.why) == ("unknown", "the file is binary")
