@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.markdown import cell, code, prose, shortened
@@ -16,10 +17,10 @@ from bot.upstream.repository_pins import RepositoryPin
 MAX_OPEN = 6
 """Rows up to which a table stands open."""
 
-MAX_WHY = 200
+MAX_WHY = 160
 """Characters of the reason in a row; `bot clocks` has it all."""
 
-MAX_NAMED = 6
+MAX_NAMED = 4
 """References, uses and lines that a sentence names."""
 
 FIX_WORDS: dict[Kind, str] = {
@@ -47,6 +48,7 @@ _TALLY: dict[Kind, str] = {
     "unknown": "leaves {} unknown",
     "keeps": "has {} as before",
 }
+_PROBED = re.compile(r"probe of the source: (?:the fix is (?:not )?there|cannot tell) \((.*)\)", re.DOTALL)
 _PATCHES = "Vendored patches"
 _TITLE = "Upstream fixes"
 _TABLE = ("| this bump | upstream fix | why |", "|---|---|---|")
@@ -56,24 +58,26 @@ _OVERLAYS = ("| patch | in the new source | what it edits |", "|---|---|---|")
 def bump_sections(bumps: Iterable[Bump], links: Links) -> Iterator[Section]:
     """For each move: what it inherits and what not, then the patches that fit no longer."""
     for bump in bumps:
-        yield _fixes(bump, links)
+        yield from _fixes(bump, links)
         yield _overlays(bump, links)
 
 
-def _fixes(bump: Bump, links: Links) -> Section:
-    rows = [_fix(fix, links) for kind in FIX_WORDS if kind != "keeps" for fix in bump.fixes if fix.kind == kind]
-    told = [
-        f"From {code(_pin(bump.before))} to {code(_pin(bump.after))}: {sentence_of(bump)}.",
-        f"{_uses(bump, links)}.",
-    ]
+def _fixes(bump: Bump, links: Links) -> Iterator[Section]:
+    """What the move changes stands open; what it leaves as it is too, when that is short."""
+    changed = [_fix(fix, links) for fix in _of_kinds(bump, "loses", "inherits")]
+    same = [_fix(fix, links) for fix in _of_kinds(bump, "does-not-inherit", "unknown")]
+    text = f"From {code(_pin(bump.before))} to {code(_pin(bump.after))}: {sentence_of(bump)}. {_uses(bump, links)}."
     if bump.unrecorded:
-        told.append(f"Nothing is recorded of {_named(bump.unrecorded)}.")
-    text = " ".join(told)
-    if not rows:
-        return Section(_TITLE, (text,))
-    folded = len(rows) > MAX_OPEN
-    title = f"{_TITLE}: {tally_of(bump)}" if folded else _TITLE
-    return Section(title, tuple(rows), (text, "", *_TABLE), folded=folded)
+        text += f" Nothing is recorded of {_named(bump.unrecorded)}."
+    fold = len(changed) + len(same) > MAX_OPEN
+    rows = changed if fold else changed + same
+    yield Section(_TITLE, tuple(rows), (text, "", *_TABLE)) if rows else Section(_TITLE, (text,))
+    if fold:
+        yield Section(f"Upstream fixes that this bump does not inherit ({len(same)})", tuple(same), _TABLE, folded=True)
+
+
+def _of_kinds(bump: Bump, *kinds: Kind) -> Iterator[Inherited]:
+    return (fix for kind in kinds for fix in bump.fixes if fix.kind == kind)
 
 
 def _pin(pin: RepositoryPin) -> str:
@@ -95,9 +99,13 @@ def sentence_of(bump: Bump) -> str:
 
 
 def _uses(bump: Bump, links: Links) -> str:
-    uses = [links.place(use.position.path, use.position.line, code(use.name)) for use in bump.uses[:MAX_NAMED]]
-    more = len(bump.uses) - len(uses)
-    return f"Moved: {', '.join(uses)}{f' and {more} more' if more > 0 else ''}"
+    """Who moves, each name once."""
+    names = {use.name: use for use in reversed(bump.uses)}
+    shown = [
+        links.place(use.position.path, use.position.line, code(name)) for name, use in list(names.items())[:MAX_NAMED]
+    ]
+    more = len(names) - len(shown)
+    return f"Moved: {', '.join(shown)}{f' and {more} more' if more > 0 else ''}"
 
 
 def _named(references: Sequence[str]) -> str:
@@ -121,6 +129,8 @@ def why(fix: Inherited) -> str:
     """The first reason, in a few words; that source and history disagree comes before all."""
     answer = fix.after
     told = answer.conflict or next(iter(answer.evidence), "")
+    if (seen := _PROBED.fullmatch(told)) is not None:
+        told = seen[1]  # what it means stands in the row already
     if fix.kind == "unknown" and fix.before.state == "pinned":
         told = f"the old pin has it; of the new one: {told}"
     return shortened(told, MAX_WHY)

@@ -74,8 +74,9 @@ class Bump:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """Images, and who moves from the one to the other; `mounts` are the files and folders of the
-    repository that they mount, with the places in the container."""
+    """Images, and who moves from the one to the other. `mounts` are the files and folders of the repository that they
+    mount, with the places in the container.
+    """
 
     before: RepositoryPin
     after: RepositoryPin

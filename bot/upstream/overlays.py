@@ -35,8 +35,8 @@ _ENDINGS = (".py", ".sh", ".bash", ".patch", ".diff")
 
 @dataclass(frozen=True, slots=True)
 class AnchorCheck:
-    """One edit of a vendored script against a source. `target` is the file there, empty when it is not known. `whole`: the
-    script is a module that takes the place of another.
+    """One edit of a vendored script against a source. `target` is the file there, empty when it is not known. With
+    `whole` the script is a module that takes the place of another.
     """
 
     script: str
@@ -79,7 +79,7 @@ def check_scripts(scripts: Iterable[Script], source: SourceTree) -> tuple[Anchor
 def read_scripts(
     tree: Tree, paths: Iterable[str], mounted: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Script, ...]:
-    """Scripts with their text; `mounted` are files and folders with the place in the container where each is mounted."""
+    """Scripts with their text. `mounted` has the place in the container for each file and folder that is mounted."""
     return tuple(_read(tree, path, _over(path, mounted)) for path in paths)
 
 
