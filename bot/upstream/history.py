@@ -62,15 +62,15 @@ class History:
         placed = [(event.commit.position, event) for event in own if event.commit.position is not None]
         if len(placed) != len(own):
             return Reading(Held.UNKNOWN, None, f"a commit on {branch} has no known position")
+        placed.sort(key=lambda item: (item[0], item[1].effect is not Effect.LANDS, repr(item[1].commit)))
         reached = [(place, event) for place, event in placed if position is None or place <= position]
-        reached.sort(key=lambda item: (item[0], item[1].effect is not Effect.LANDS, repr(item[1].commit)))
         for index, (place, event) in enumerate(reached):
             rival = next((other for at, other in reached[:index] if at == place), None)
             if rival is not None and rival.effect is not event.effect:
                 reading = Reading(Held.UNKNOWN, event, f"two commits share position {place} of {branch}")
             else:
                 reading = _after(reading, event)
-        return reading
+        return reading if position is None else _doubted(reading, _next(placed, position))
 
     def _before(self, branch: str, cuts: int) -> Reading:
         """What a branch had when it was cut."""
@@ -85,8 +85,30 @@ class History:
         return self._read(origin, position, cuts - 1)
 
 
+def read_event(event: Event) -> Reading:
+    """What a line holds right at an event, whatever came before it."""
+    return _after(Reading(Held.NEVER, None, ""), event)
+
+
+def _doubted(reading: Reading, after: Event | None) -> Reading:
+    """What a line holds, in the light of what comes next: what is landed again was lost before, maybe here already."""
+    if reading.held is not Held.IN or after is None or after.effect is not Effect.RELANDS:
+        return reading
+    why = f"{_where(after)} lands it again, so that something before took it back: nobody recorded where"
+    return Reading(Held.UNKNOWN, after, why, reading.again, reading.merge)
+
+
+def _next(placed: Iterable[tuple[int, Event]], position: int) -> Event | None:
+    """The first event behind a position."""
+    return next((event for place, event in placed if place > position), None)
+
+
+def _where(event: Event) -> str:
+    return f"{event.commit.sha[:12]} on {event.commit.branch} ({_quoted(event.commit.title)})"
+
+
 def _after(before: Reading, event: Event) -> Reading:
-    where = f"{event.commit.sha[:12]} on {event.commit.branch} ({_quoted(event.commit.title)})"
+    where = _where(event)
     if event.effect is Effect.UNCLEAR:
         return Reading(Held.UNKNOWN, event, f"{where} may take back a part of it", before.again, before.merge)
     if event.effect is Effect.REVERTS:
