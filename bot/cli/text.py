@@ -255,7 +255,7 @@ def _print_bump(out: Terminal, bump: Bump) -> None:
         for fix in bump.fixes
         if fix.kind == kind != "keeps"
     )
-    if bump.unrecorded:
+    if bump.unrecorded and bump.after.source is not None:
         out.line((f"  nothing is recorded of {', '.join(map(short, bump.unrecorded))}", "dim"))
     if bump.unread:
         out.line((f"  vendored patches were not held against it: {bump.unread}", "yellow"))

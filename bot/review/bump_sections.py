@@ -67,7 +67,7 @@ def _fixes(bump: Bump, links: Links) -> Iterator[Section]:
     changed = [_fix(fix, links) for fix in _of_kinds(bump, "loses", "inherits")]
     same = [_fix(fix, links) for fix in _of_kinds(bump, "does-not-inherit", "unknown")]
     text = f"From {code(_pin(bump.before))} to {code(_pin(bump.after))}: {sentence_of(bump)}. {_uses(bump, links)}."
-    if bump.unrecorded:
+    if bump.unrecorded and bump.after.source is not None:
         text += f" Nothing is recorded of {_named(bump.unrecorded)}."
     fold = len(changed) + len(same) > MAX_OPEN
     rows = changed if fold else changed + same

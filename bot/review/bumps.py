@@ -135,7 +135,7 @@ def _moves(
     before: Repository, after: Repository, reports: tuple[Report, Report], renamed: Mapping[str, str]
 ) -> Iterable[_Move]:
     found: dict[tuple[object, ...], _Move] = {}
-    for old, new, use, mounts in (*_of_services(*reports, renamed), *_of_profiles(before, after)):
+    for old, new, use, mounts in (*_of_services(before, after, reports, renamed), *_of_profiles(before, after)):
         one, other = pin_of(before.catalog, old), pin_of(after.catalog, new)
         if _meaning(one) == _meaning(other):
             continue
@@ -154,27 +154,31 @@ _Step = tuple[str, str, Use, Mapping[str, str]]
 """The image before, the image after, who runs it, and what that mounts."""
 
 
-def _of_services(base: Report, head: Report, renamed: Mapping[str, str]) -> Iterator[_Step]:
+def _of_services(
+    before: Repository, after: Repository, reports: tuple[Report, Report], renamed: Mapping[str, str]
+) -> Iterator[_Step]:
+    base, head = reports
     old = {(renamed.get(s.path, s.path), s.name): s for unit in base.units for s in unit.services}
     for unit in head.units:
         for service in unit.services:
-            before = old.get((service.path, service.name))
-            if before is None:
+            earlier = old.get((service.path, service.name))
+            if earlier is None:
                 continue
-            was, now = _image(before), _image(service)
+            was, now = _image(before, earlier), _image(after, service)
             name = " ".join(service.slugs) or service.name
             if was and now:
                 yield was, now, Use(now, name, _place(service)), _mounts(service)
-            if before.launched is not None and service.launched is not None:
+            if earlier.launched is not None and service.launched is not None:
                 image = service.launched.image
-                yield before.launched.image, image, Use(image, name, _launch(service)), _mounts(service)
+                yield earlier.launched.image, image, Use(image, name, _launch(service)), _mounts(service)
 
 
-def _image(service: ResolvedService) -> str | None:
+def _image(repository: Repository, service: ResolvedService) -> str | None:
     """The image that a service runs by default, where that is vLLM."""
     for world in service.defaults[:1]:
-        if world.pin.image and (world.kind == "vllm" or (world.kind is None and "vllm" in world.pin.image.lower())):
-            return world.pin.image
+        image = world.pin.image
+        if image and (world.kind == "vllm" or (world.kind is None and runs_vllm(repository.catalog, image))):
+            return image
     return None
 
 
@@ -224,16 +228,18 @@ def _bump(
         return with_known(knowledge.facts(reference), known, reference, asked)
 
     fixes = inherited(references, move.before, move.after, facts, titles)
-    unrecorded = tuple(one.reference for one in fixes if _is_unheard_of(one, facts(one.reference)))
+    unrecorded = tuple(one.reference for one in fixes if _is_unheard_of(one, move.after, facts(one.reference)))
     told = tuple(one for one in fixes if one.reference not in unrecorded)
     overlays, unread = _overlays(move, repository, knowledge.sources)
     return Bump(move.before, move.after, tuple(move.uses), told, unrecorded, overlays, unread)
 
 
-def _is_unheard_of(fix: Inherited, facts: Facts) -> bool:
-    """Whether nothing is recorded that could tell of a fix."""
-    recorded = facts.pulls or facts.issues or facts.probes or facts.contains
-    return fix.kind == "unknown" and fix.before.state == "unknown" and not recorded
+def _is_unheard_of(fix: Inherited, after: RepositoryPin, facts: Facts) -> bool:
+    """Whether nothing is known that could tell of a fix in the new pin. That the old one had it is something."""
+    if fix.kind != "unknown" or fix.before.state == "pinned":
+        return False
+    probed = any(probe.release.removeprefix("v") == after.source for probe in facts.probes)
+    return after.source is None or not (probed or facts.pulls or facts.issues or facts.contains)
 
 
 def _overlays(move: _Move, repository: Repository, sources: Sources) -> tuple[tuple[Overlay, ...], str]:

@@ -232,8 +232,8 @@ def _in_file(path: str, edit: Edit, target: str, source: SourceTree, working: di
         if edit.by_line:
             return AnchorCheck(path, edit.line, target, "unknown", f"its context is there {count} times; lines decide")
         return AnchorCheck(path, edit.line, target, "ambiguous", f"the text that it replaces is there {count} times")
-    if edit.by_line and _fuzzy(old, text):
-        return AnchorCheck(path, edit.line, target, "unknown", "it fits only when some of its context is let go")
+    if edit.by_line and any(part and _fuzzy(part, text) for part in (old, new)):
+        return AnchorCheck(path, edit.line, target, "unknown", "it is there only when some of its context is let go")
     return AnchorCheck(path, edit.line, target, "gone", "the text that it replaces is not there")
 
 
