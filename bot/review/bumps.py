@@ -252,11 +252,11 @@ def _overlays(move: _Move, repository: Repository, sources: Sources) -> tuple[tu
         if not modules:
             continue
         source = sources(move.after.source, modules) if move.after.source else move.after.why or "no release is known"
+        old = sources(move.before.source, modules) if move.before.source and move.after.source else ""
         if isinstance(source, str):
             unread = unread or source
             continue
         checks = check_scripts((script,), source)
-        old = sources(move.before.source, modules) if move.before.source else ""
         before: tuple[AnchorCheck | None, ...] = (None,) * len(checks)
         if not isinstance(old, str):
             before = check_scripts((script,), old)

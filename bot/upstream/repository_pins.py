@@ -72,6 +72,8 @@ def runs_vllm(catalog: Catalog, image: str) -> bool:
 
 def pin_of(catalog: Catalog, image: str, uses: tuple[Use, ...] = ()) -> RepositoryPin:
     """What an image means in a repository."""
+    if not image.strip():
+        return RepositoryPin(image, None, None, "built here, from what nobody knows the release of", (), uses)
     if image.startswith("vllm") and (exact := _EXACT.fullmatch(image.strip())):
         version = version_of(exact[1])
         if version is not None:
