@@ -79,11 +79,11 @@ SCRIPT = "# vllm\np = 'vllm/v1/core/manager.py'\ns = s.replace('return length', 
 
 def bumped(facts: dict[str, Facts] | None = None) -> Analysis:
     """A review of a pin that moves, with a patch in the repository."""
-    trees = [
+    before, after = (
         MemoryTree({"compose.yml": COMPOSE.format(release), "patches/fix.py": SCRIPT})
         for release in ("0.27.1", "0.28.0")
-    ]
-    return analyse(*trees, [ChangedFile("compose.yml", "modified", "")], load_rules(), facts)
+    )
+    return analyse(before, after, [ChangedFile("compose.yml", "modified", "")], load_rules(), facts)
 
 
 async def test_modules_of_a_release_are_read_up_in_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
