@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import lru_cache
 
-from bot.upstream.replacements import MAX_SCRIPT, Edit, python_edits, target_of
+from bot.upstream.replacements import MAX_EDITS, MAX_SCRIPT, Edit, python_edits, target_of
 
 __all__ = ["Edit", "edits_of", "target_of"]
-
-MAX_EDITS = 500
-"""Edits of one script."""
 
 _TARGET = re.compile(r"(?:^|[\s\"'=/(])((?:vllm/)?(?:[\w-]+/)*[\w-]+\.py)\b")
 _HEREDOC = re.compile(r"python[\d.]*\b.*<<-?\s*(['\"]?)(\w+)\1")
@@ -24,6 +22,7 @@ _COPY = re.compile(r"^\s*(?:cp|install|mv|ln)\s")
 _SPECIAL = re.compile(r"(?<!\\)[.*\[\]^$+?(){}|]")
 
 
+@lru_cache(maxsize=256)
 def edits_of(path: str, text: str) -> tuple[Edit, ...]:
     """The edits of a script, in their order; a file that edits nothing has none."""
     if len(text) > MAX_SCRIPT:

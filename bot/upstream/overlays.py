@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Literal
@@ -27,6 +28,9 @@ FUZZ = 2
 
 MAX_SCRIPTS = 500
 """Scripts of a repository that are read."""
+
+MAX_TEXT = 4 * 1024 * 1024
+"""Characters of all of them together."""
 
 _FOLDER = re.compile(r"(?:^|/)(?:patch(?:es|sets?)?|overlays?|vendored)/", re.IGNORECASE)
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/(vllm/(?:[\w-]+/)*[\w-]+\.py)$")
@@ -80,7 +84,15 @@ def read_scripts(
     tree: Tree, paths: Iterable[str], mounted: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Script, ...]:
     """Scripts with their text. `mounted` has the place in the container for each file and folder that is mounted."""
-    return tuple(_read(tree, path, _over(path, mounted)) for path in paths)
+    found: list[Script] = []
+    room = MAX_TEXT
+    for path in paths:
+        script = _read(tree, path, _over(path, mounted))
+        room -= len(script.text or "")
+        if room < 0:
+            script = replace(script, text=None, why="there are more patches than are read")
+        found.append(script)
+    return tuple(found)
 
 
 def _read(tree: Tree, path: str, over: str) -> Script:
@@ -241,15 +253,22 @@ def _fuzzy(old: str, text: str) -> bool:
     """Whether `patch` might apply a hunk all the same: it lets go of two lines of context at either end, and of
     differences in white space where it is told to.
     """
-    lines = old.split("\n")
+    lines = _plain(old).split("\n")
     plain = _squeezed(text)
     return any(
-        _squeezed("\n".join(lines[first : len(lines) - last])) in plain
+        "\n".join(lines[first : len(lines) - last]) in plain
         for first in range(FUZZ + 1)
         for last in range(FUZZ + 1)
         if len(lines) > first + last + 1
     )
 
 
+@lru_cache(maxsize=4)
 def _squeezed(text: str) -> str:
+    """`_plain` of a module, which several hunks are looked for in."""
+    return _plain(text)
+
+
+def _plain(text: str) -> str:
+    """The text with white space as single spaces, line by line."""
     return "\n".join(" ".join(line.split()) for line in text.split("\n"))

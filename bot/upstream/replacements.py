@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from textwrap import dedent
 
-MAX_SCRIPT = 512 * 1024
+MAX_SCRIPT = 256 * 1024
 """Characters of a script that are read."""
+
+MAX_EDITS = 200
+"""Edits of one script."""
+
+MAX_TARGETS = 32
+"""Files that a script may be meant for; further names are let go of."""
 
 MIN_PLACE = 12
 """Characters that a text must have by which a script finds a place without replacing it; shorter ones tidy strings."""
@@ -70,13 +78,23 @@ class _Set:
     body: int | None
 
 
+class _Sets:
+    """All assignments of one name, by line. `ordered`: there is one, or all run one after the other."""
+
+    def __init__(self, sets: list[_Set]) -> None:
+        self.sets = sorted(sets, key=lambda one: one.line)
+        self.lines = [one.line for one in self.sets]
+        bodies = {one.body for one in sets}
+        self.ordered = all(self.lines) and (len(sets) == 1 or (len(bodies) == 1 and None not in bodies))
+
+
 class _Python:
     """One script's syntax: its constants, the files that it names, and the replacements in it."""
 
     def __init__(self, tree: ast.Module, first: int, named: tuple[str, ...] = ()) -> None:
         self.nodes = list(ast.walk(tree))
         self.first = first
-        self.values: dict[str, list[_Set]] = {}
+        values: dict[str, list[_Set]] = {}
         straight = {
             id(statement): id(node)
             for node in self.nodes
@@ -89,12 +107,13 @@ class _Python:
                     ast.Assign(targets=[ast.Name(id=name)], value=value)
                     | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
                 ):
-                    self.values.setdefault(name, []).append(_Set(node.lineno, value, straight.get(id(node))))
+                    values.setdefault(name, []).append(_Set(node.lineno, value, straight.get(id(node))))
                 case ast.AugAssign(target=ast.Name(id=name), value=value):
-                    self.values.setdefault(name, []).append(_Set(node.lineno, value, None))
+                    values.setdefault(name, []).append(_Set(node.lineno, value, None))
                 case ast.For(target=target) | ast.comprehension(target=target):
                     for bound in (part for part in ast.walk(target) if isinstance(part, ast.Name)):
-                        self.values.setdefault(bound.id, []).append(_Set(0, ast.Constant(None), None))
+                        values.setdefault(bound.id, []).append(_Set(0, ast.Constant(None), None))
+        self.values = {name: _Sets(sets) for name, sets in values.items()}
         self.targets = self._targets() or named
 
     def edits(self) -> Iterator[Edit]:
@@ -102,6 +121,8 @@ class _Python:
         anchors: list[Edit] = []
         paired = False
         for node in self.nodes:
+            if len(found) >= MAX_EDITS:
+                break
             if not isinstance(node, ast.Call):
                 continue
             match node.func:
@@ -118,7 +139,7 @@ class _Python:
                     if text is not None and len(text) >= MIN_PLACE:
                         anchors.append(self._edit(text, None, node))
         if paired:
-            pairs = list(self._pairs())
+            pairs = list(islice(self._pairs(), MAX_EDITS))
             found += pairs
             if not pairs:
                 found.append(Edit(self.targets, None, None, self.first, "the text that it replaces is not a constant"))
@@ -187,6 +208,7 @@ class _Python:
                     self._joined(parts, found)
                 case ast.BinOp(op=ast.Div()):
                     self._joined(_divided(node), found)
+        found = dict(islice(found.items(), MAX_TARGETS))
         whole = [path for path in found if not any(other != path and other.endswith(f"/{path}") for other in found)]
         return tuple(whole)
 
@@ -204,13 +226,13 @@ class _Python:
         """What a name stands for at a line: its only assignment, or the last one before, where all run in order."""
         if not isinstance(node, ast.Name):
             return node
-        found = self.values.get(node.id, [])
-        if len(found) == 1:
-            return found[0].value if found[0].line else None
-        bodies = {one.body for one in found}
-        if len(bodies) != 1 or None in bodies:
+        found = self.values.get(node.id)
+        if found is None or not found.ordered:
             return None  # nobody knows which
-        return max((one for one in found if one.line < line), key=lambda one: one.line, default=_NOTHING).value
+        if len(found.sets) == 1:
+            return found.sets[0].value
+        index = bisect_left(found.lines, line)
+        return found.sets[index - 1].value if index else None
 
     def _text(self, node: ast.expr | None, line: int, depth: int = 8) -> str | None:
         """A constant text, as it is at a line; None for one that only a run would know."""
@@ -240,9 +262,6 @@ class _Python:
             ):
                 return _together(glue, (self._text(part, line, depth - 1) for part in parts))
         return None
-
-
-_NOTHING = _Set(0, ast.Constant(None), None)
 
 
 def _together(glue: str, texts: Iterable[str | None]) -> str | None:

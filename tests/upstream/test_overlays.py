@@ -177,6 +177,8 @@ def test_a_whole_file() -> None:
         ("p/a.sh", "python <<PY\n" * 3000),
         ("p/a.patch", "@@ -1,999999999 +1,999999999 @@\n" * 2000),
         ("p/a.py", "x" * 600_000),
+        ("p/a.py", "A = 'aaaaaaa'\n" * 9000 + "s.replace(B, 'bbbb')\n" * 3000),
+        ("p/a.py", "\n".join(f"p{n} = 'vllm/m{n}.py'" for n in range(6000)) + "\ns.replace(x, 'b')"),
     ],
 )
 def test_hostile_scripts_end(path: str, script: str) -> None:
