@@ -115,7 +115,8 @@ class _Linking:
         merges = (pull.merge_commit for pull in facts.pulls if pull.merge_commit)
         self.recorded = {merge[:MIN_ABBREVIATION].lower() for merge in merges}
         self.titles = {read_title(pull.title).subject for pull in pulls.get(number, ()) if pull.title}
-        self.blamed = {who for commit in facts.commits for who, whom in blamed(commit.message) if whom == number}
+        told = (commit.message for commit in facts.commits if str(number) in commit.message)
+        self.blamed = {who for message in told for who, whom in blamed(message) if whom == number}
         self.by_sha: dict[str, Effect] = {}
         self.by_pull: dict[int, Effect] = {}
         self.heads: dict[str, list[str]] = {}
