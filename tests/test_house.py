@@ -16,6 +16,7 @@ GROUND = {"memory", "printable", "provenance", "references", "rules", "tree"}
 
 BELOW: dict[str, set[str]] = {
     "markdown": set(),
+    "claims": set(),
     "compose": set(),
     "shell": set(),
     "engine": set(),
@@ -25,11 +26,11 @@ BELOW: dict[str, set[str]] = {
     "sandbox": {"repositories"},
     "learn": {"engine"},
     "worlds": {"compose", "shell"},
-    "catalog": {"compose", "shell", "engine"},
+    "catalog": {"claims", "compose", "shell", "engine"},
     "upstream": {"markdown", "engine", "catalog", "learn"},
     "hazards": {"markdown", "engine"},
     "resolution": {"compose", "shell", "worlds", "engine", "catalog"},
-    "audit": {"compose", "shell", "worlds", "engine", "catalog", "hazards", "resolution"},
+    "audit": {"compose", "shell", "worlds", "engine", "catalog", "claims", "hazards", "resolution"},
     "review": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "upstream"},
     "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "review"},
     "jobs": {

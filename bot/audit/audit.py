@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from bot.audit.cards import evaluate_on_cards
+from bot.audit.claims import against_claims
 from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_engine
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.statements import against_statements
@@ -139,6 +140,7 @@ def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
         if not all(world.resolved for world in service.defaults):
             unresolved.add(name)
     findings += against_statements(repository.catalog, services, rules, findings)
+    findings += against_claims(repository.tree, repository.catalog, unit, project, services, rules)
     findings += _refusals(repository, unit, project, rules)
     if len(unit.files) > 1:
         findings = [replace(finding, files=unit.files) for finding in findings]

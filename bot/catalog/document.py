@@ -41,6 +41,11 @@ class Value:
         return Position(self.path, self.node.start_mark.line + 1, self.node.start_mark.column + 1)
 
     @property
+    def extent(self) -> tuple[int, int]:
+        """Where the value begins and ends among the characters of the text."""
+        return self.node.start_mark.index, self.node.end_mark.index
+
+    @property
     def text(self) -> str | None:
         """A scalar as it is written; None for null and for collections."""
         node = self.node

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal
 
+from bot.claims import Claim
 from bot.provenance import Position, Reason
 
 
@@ -175,7 +176,8 @@ class Catalog:
     """Everything above, for one state of a repository; compared by identity, or by `without_positions`.
 
     `slugs` maps each slug of the repository's registry to the composes that it names, `slug_engines` to the id of its
-    engine profile. `problems` holds those of the configuration too.
+    engine profile. `problems` holds those of the configuration too. `claims` are what the notes of `patches.yml` say of
+    composes that they name.
     """
 
     configuration: Configuration
@@ -186,6 +188,7 @@ class Catalog:
     slugs: Mapping[str, tuple[str, ...]]
     problems: tuple[Problem, ...] = ()
     slug_engines: Mapping[str, str] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
 
     def without_positions(self) -> object:
         """What the catalog says, wherever it says it: equal before and after a change that only moves lines."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from bot.catalog.document import Value
 from bot.catalog.model import Attribution, Catalog, Patch, VerifiedOn
@@ -18,6 +18,12 @@ VERIFIED = ("verified_on", "verified_releases", "verified_with", "tested_on", "r
 
 MAX_HEADER = 40
 """Lines of a patch in which its header is looked for."""
+
+MIN_NOTE = 20
+"""Characters of a text that may be a sentence."""
+
+MAX_NODES = 2_000
+"""Values of one entry that are looked at for sentences."""
 
 _PARTS = ("delivery_spec", "drift_guard")
 _MADE_FOR = re.compile(r"(?:^|[-_/])v([01]\.\d+\.\d+)(?=[-_/.]|$)")
@@ -37,6 +43,28 @@ def read_patches(root: Value) -> tuple[Patch, ...]:
     lists = root.fields().values() if root.is_mapping else (root,)
     entries = (entry for values in lists for entry in values.children if entry.is_mapping)
     return tuple(patch for entry in entries if (patch := _patch(entry)) is not None)
+
+
+def read_notes(root: Value) -> Iterator[Value]:
+    """The sentences in the entries of a file of patches, but for those that are deprecated: they are history."""
+    lists = root.fields().values() if root.is_mapping else (root,)
+    for values in lists:
+        for entry in values.children:
+            if entry.is_mapping and "deprecated_on" not in entry.fields():
+                yield from _sentences(entry, set())
+
+
+def _sentences(value: Value, seen: set[int]) -> Iterator[Value]:
+    """The longer texts in a value; each once, however often an alias repeats it."""
+    if id(value.node) in seen or len(seen) > MAX_NODES:
+        return
+    seen.add(id(value.node))
+    if value.text is not None:
+        if len(value.text) >= MIN_NOTE:
+            yield value
+        return
+    for part in value.fields().values() if value.is_mapping else value.children:
+        yield from _sentences(part, seen)
 
 
 def load_bearing_for(catalog: Catalog, path: str, slugs: Iterable[str]) -> tuple[tuple[Patch, Attribution], ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import TypeVar
 
 from bot.catalog.configuration import read_configuration
@@ -13,11 +14,12 @@ from bot.catalog.document import NotYaml, parse
 from bot.catalog.hardware import unknown_cards
 from bot.catalog.model import Catalog, Configuration, EngineProfile, HardwareProfile, ModelProfile, Patch, Problem
 from bot.catalog.patches import MARKS as PATCH_MARKS
-from bot.catalog.patches import read_patches, verified_by_header
+from bot.catalog.patches import read_notes, read_patches, verified_by_header
 from bot.catalog.patches_schema import faults
 from bot.catalog.profiles import read_profile
 from bot.catalog.registry import MARKS as REGISTRY_MARKS
 from bot.catalog.registry import is_registry, read_engines, read_registry
+from bot.claims import Claim, ComposeNames, claims_of_note
 from bot.memory import Itself, Memory
 from bot.provenance import Position
 from bot.tree import Tree, UnreadableFile
@@ -62,8 +64,9 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
             break
         if size:
             parts.append(memory.answer(("part of the catalog", path), tree, partial(_part, path), _WEIGHT))
-    question = ("catalog", configuration, *parts)
-    return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts))
+    claims = _tied((part for part in parts if isinstance(part, _Part)), tree)
+    question = ("catalog", configuration, claims, *parts)
+    return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts, claims))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +77,7 @@ class _Part:
     patches: tuple[Patch, ...] = ()
     slugs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     slug_engines: Mapping[str, str] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -99,7 +103,8 @@ def _part(path: str, tree: Tree) -> _Part:
         return _Part()
     if _has_patches(text):
         patches = tuple(_with_header(patch, tree) for patch in read_patches(root))
-        return _Part(patches=patches, problems=tuple(faults(root)))
+        notes = (claims_of_note(path, text, *note.extent) for note in read_notes(root))
+        return _Part(patches=patches, claims=tuple(chain.from_iterable(notes)), problems=tuple(faults(root)))
     if _has_key(text, "id"):
         return _Part(profile=read_profile(root))
     return _Part(slugs=read_registry(root), slug_engines=read_engines(root))
@@ -119,7 +124,20 @@ def _with_header(patch: Patch, tree: Tree) -> Patch:
     return patch
 
 
-def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]) -> Catalog:
+def _tied(parts: Iterable[_Part], tree: Tree) -> tuple[Claim, ...]:
+    """What notes say of composes, where it is certain which composes they name."""
+    parts = [part for part in parts if part.claims]
+    if not parts:
+        return ()
+    slugs = {slug for part in parts for slug in part.slugs}
+    slugs |= {
+        name for part in parts for patch in part.patches for row in patch.load_bearing_when for name in row.composes
+    }
+    names = ComposeNames(tree.paths(), slugs)
+    return tuple(tied for part in parts for claim in part.claims if (tied := names.tied(claim)).about)
+
+
+def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem], claims: tuple[Claim, ...]) -> Catalog:
     models: list[ModelProfile] = []
     engines: dict[str, EngineProfile] = {}
     hardware: dict[str, HardwareProfile] = {}
@@ -143,7 +161,7 @@ def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]
             slugs[slug] = tuple(dict.fromkeys((*slugs.get(slug, ()), *paths)))
         slug_engines.update(part.slug_engines)
     problems += unknown_cards(configuration, hardware)
-    read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines
+    read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines, claims
     return Catalog(configuration, *read)
 
 

@@ -1,0 +1,24 @@
+"""What a repository's own words claim about the engines that it ships: pure text, read for statements."""
+
+from bot.claims.mentions import ANY, CACHE, CONTEXT, DEPTH, DRAFTER, GRAPHS, SEQUENCES
+from bot.claims.model import Claim
+from bot.claims.notes import ComposeNames, claims_of_note
+from bot.claims.reading import claims_of_comments
+from bot.claims.values import same_cache, same_count, same_release
+
+__all__ = [
+    "ANY",
+    "CACHE",
+    "CONTEXT",
+    "DEPTH",
+    "DRAFTER",
+    "GRAPHS",
+    "SEQUENCES",
+    "Claim",
+    "ComposeNames",
+    "claims_of_comments",
+    "claims_of_note",
+    "same_cache",
+    "same_count",
+    "same_release",
+]

@@ -1,0 +1,297 @@
+"""Words that name a property and a value of it: `MTP n=3`, `fp8 KV`, `262K ctx`. A mention is not yet a claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from bot.claims.model import ClaimKind
+from bot.claims.values import cache_format, count
+
+ANY = "any"
+"""The value of a drafter that is said to be on, and not which."""
+
+DRAFTER = "spec_decode.method"
+DEPTH = "spec_decode.num_speculative_tokens"
+CONTEXT = "max_model_len"
+CACHE = "kv_cache_dtype"
+SEQUENCES = "max_num_seqs"
+PARALLEL = "tensor_parallel_size"
+PREFIX = "prefix_caching"
+GRAPHS = "cudagraph_mode"
+EAGER = "enforce_eager"
+
+WANTED = re.compile(
+    r"\bn ?= ?\d|no[- ]mtp|no[- ]drafter|no[- ]spec|zero mtp|drafter|-off\b|mtp (?:is |stays )?o[nf]|"
+    r"mtp by default|prefix|"
+    r"\d[km]?[- ](?:tokens? )?(?:ctx|context)|model.len|(?:fp8|nvfp4|int8|int4|16|q[234]|e[45]m[23]|pth|head|nc) kv|"
+    r"kv.cache.dtype|0\.\d|vllm-openai|\btp ?= ?\d|tensor.parallel|\d[- ](?:concurrent )?(?:stream|seq)|num.seqs|"
+    r"graph.mode|cuda ?graphs? |piecewise|eager|\bno `?--|zero `?--|speculative.tokens"
+)
+"""What stands in every statement with a mention, in small letters: cheap to ask of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A value of a property in a text. `explicit` mentions say by their own words that they are about the default;
+    the others are claims only where nothing else is said with them. `key`: the mention is the value of a key.
+    """
+
+    start: int
+    end: int
+    kind: ClaimKind
+    subject: str
+    value: str | int | bool | None
+    approximate: bool = False
+    explicit: bool = False
+    key: bool = False
+
+
+_Found = tuple[ClaimKind, str, str | int | bool | None]
+_Reader = Callable[[re.Match[str]], Iterable[_Found]]
+
+_METHODS = {"mtp": "mtp", "eagle": "eagle", "eagle3": "eagle3", "eagle-3": "eagle3", "dflash": "dflash"}
+_ON = {"on": True, "enabled": True, "true": True, "off": False, "disabled": False, "false": False}
+
+_METHOD = r"(?P<method>MTP|EAGLE-?3?|DFlash|drafter|draft(?:ing)?|spec(?:ulative)?[- ]?dec(?:ode|oding)?|speculation)"
+_STATE = r"(?P<state>ON|OFF|enabled|disabled|true|false)"
+_DEFAULT = r"(?:by default|here\b|on this (?:compose|slug|file)|in this (?:compose|slug|file))"
+_SHIPS = r"(?:ships?|carries|passes|has|have|gets?|runs?(?: with)?|served?(?: with)?|comes? with)"
+_NUMBER = r"(?P<about>~\s?|≈\s?)?(?P<number>\d{1,3}(?:[,_]\d{3})+|\d{4,8}|\d{1,4}(?:\.\d{1,2})?\s?[KM])(?![\w.])"
+_CACHE = (
+    r"(?P<cache>fp8(?:[_/ -]?e[45]m[23])?|nvfp4|int8(?:[-_ ](?:pth|per[-_ ]token[-_ ]head))?|int4|bf16|bfloat16|fp16|"
+    r"float16|turboquant\w*|tq[234])"
+)
+_RELEASE = r"v?(?P<release>0\.\d{1,2}(?:\.(?:\d{1,2}|x))?)(?![\w.-]*\w)"
+_STOCK = r"(?:stock|stable|vanilla|unmodified)"
+_NOT_A_DRAFTER = (
+    r"(?![.*]|\s+(?:head|weights?|layers?|tensors?|modules?|models?|support|param|variant|path|arm|run|baseline))"
+)
+
+
+def _drafter(match: re.Match[str]) -> Iterator[_Found]:
+    method = _METHODS.get(match["method"].lower())
+    if method is not None:
+        yield "property", DRAFTER, method
+    yield "property", DEPTH, int(match["depth"])
+
+
+def _method_on(match: re.Match[str]) -> Iterator[_Found]:
+    on = _ON[match["state"].lower()] if match["state"] else True
+    yield "property", DRAFTER, _METHODS.get(match["method"].lower(), ANY) if on else None
+
+
+def _no_drafter(_: re.Match[str]) -> Iterator[_Found]:
+    yield "property", DRAFTER, None
+
+
+def _switch(subject: str, off: bool = False) -> _Reader:
+    def read(match: re.Match[str]) -> Iterator[_Found]:
+        yield "property", subject, _ON[match["state"].lower()] is not off
+
+    return read
+
+
+def _fixed(subject: str, value: str | int | bool) -> _Reader:
+    return lambda _: (("property", subject, value),)
+
+
+def _context(match: re.Match[str]) -> Iterator[_Found]:
+    if (tokens := count(match["number"])) is not None and 1024 <= tokens <= 20_000_000:
+        yield "property", CONTEXT, tokens
+
+
+def _cache(match: re.Match[str]) -> Iterator[_Found]:
+    if (stated := cache_format(match["cache"])) is not None:
+        yield "property", CACHE, stated
+
+
+def _small(subject: str) -> _Reader:
+    return lambda match: (("property", subject, int(match["small"])),)
+
+
+def _mode(match: re.Match[str]) -> Iterator[_Found]:
+    yield "property", GRAPHS, match["mode"].upper()
+
+
+def _release(match: re.Match[str]) -> Iterator[_Found]:
+    yield "release", "", match["release"].removesuffix(".x")
+
+
+def _image(match: re.Match[str]) -> Iterator[_Found]:
+    yield "image", "", match["image"].rstrip(".,;:")
+
+
+_OPTIONS: dict[str, tuple[_Found, ...]] = {
+    "speculative-config": (("property", DRAFTER, None),),
+    "enforce-eager": (("property", EAGER, False),),
+}
+
+
+def _absent(match: re.Match[str]) -> Iterator[_Found]:
+    option = match["option"]
+    yield from _OPTIONS.get(option, (("absent", option.replace("-", "_"), None),))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{pattern})", re.IGNORECASE)
+
+
+_Rule = tuple[frozenset[str], re.Pattern[str], _Reader]
+"""A pattern and what it means; of the words, in small letters, one stands in every text that it can match."""
+
+_DRAFTERS = ("mtp", "draft", "spec", "eagle", "eagle3", "dflash")
+_RELEASES = ("0.",)
+_WORDS = re.compile(
+    r"mtp|draft|spec|eagle3?|dflash|prefix|--|graph|piecewise|default|ctx|context|model|kv|tp|tensor|seq|stream|0\.|"
+    r"vllm-openai|eager"
+)
+
+_EXPLICIT: tuple[_Rule, ...] = tuple(
+    (frozenset(words), _compiled(pattern), read)
+    for words, pattern, read in (
+        # "ships no MTP arg", "carries no drafter"
+        (
+            _DRAFTERS,
+            rf"{_SHIPS}\s+(?:no|zero)\s+(?:(?:actual|built-in|external)\s+)?(?:MTP|drafter|speculation|spec(?:ulative)?"
+            rf"[- ]?dec\w*){_NOT_A_DRAFTER}(?:\s+(?:arg(?:ument)?s?|flags?|config))?(?!\w)",
+            _no_drafter,
+        ),
+        (("--",), rf"(?:{_SHIPS}|sets?)\s+(?:no|zero)\s+`?--(?P<option>[a-z][a-z0-9-]+)`?", _absent),
+        (_DRAFTERS, rf"{_METHOD}\s+(?:is\s+|stays\s+)?{_STATE}\s+{_DEFAULT}", _method_on),
+        (_DRAFTERS, rf"(?P<state>)injects?\s+{_METHOD}\s+by default", _method_on),
+        (_DRAFTERS, rf"default\s*(?:=|:|is)\s*{_METHOD}\s+{_STATE}", _method_on),
+        (("prefix",), rf"prefix[- ]cach(?:ing|e)\s+(?:is\s+|stays\s+)?{_STATE}\s+{_DEFAULT}", _switch(PREFIX)),
+        (("prefix",), rf"prefix[- ]cach(?:ing|e)\s+defaults?\s+(?:to\s+)?{_STATE}", _switch(PREFIX)),
+        (("prefix",), rf"prefix(?:[- ]cach(?:ing|e))?[- ]{_STATE}\s+default", _switch(PREFIX)),
+        (("eager",), rf"enforce[-_ ]eager\s+(?:is\s+)?{_STATE}\s+{_DEFAULT}", _switch(EAGER)),
+        (("graph",), rf"cuda ?graphs?\s+(?:are\s+|is\s+)?{_STATE}\s+{_DEFAULT}", _switch(EAGER, off=True)),
+        (("eager",), r"runs?\s+(?:in\s+)?eager(?: mode)?\s+by default", _fixed(EAGER, True)),
+        (
+            ("piecewise", "graph"),
+            r"(?P<mode>PIECEWISE|FULL_AND_PIECEWISE|FULL_DECODE_ONLY)\s+(?:cuda ?graphs?|mode)\s+by default",
+            _mode,
+        ),
+        (
+            ("default",),
+            r"default(?:s)?(?:\s+is(?:\s+now)?|\s*=|\s+to)\s+n\s?=\s?(?P<small>\d{1,2})(?![\d.])",
+            _small(DEPTH),
+        ),
+        # "pinned to vLLM STABLE v0.24.0"
+        (
+            _RELEASES,
+            rf"pinned\s+(?:to|at|on)\s+(?:the\s+)?(?:an?\s+)?(?:{_STOCK}\s+)?(?:vllm\s+)?(?:{_STOCK}\s+)?{_RELEASE}",
+            _release,
+        ),
+        (_RELEASES, rf"{_STOCK}\s+(?:vllm\s+)?image\s*\(\s*{_RELEASE}", _release),
+        (_RELEASES, rf"{_RELEASE}\s*\(this pin\)", _release),
+        (_RELEASES, rf"(?:this|the)\s+pin\s*(?:\(|=|:|is)\s*{_RELEASE}", _release),
+        (_RELEASES, rf"overlay-free\s+on\s+(?:{_STOCK}\s+)?(?:vllm\s+)?{_RELEASE}(?=\s*(?:$|[.,;()—–]))", _release),
+        (_RELEASES, rf"(?:{_STOCK}\s+vllm|vllm\s+{_STOCK})\s+{_RELEASE}(?=\s*(?:$|[.,;()—–]))", _release),
+        (("vllm-openai",), r"runs\s+(?:on\s+)?(?:stock\s+)?(?P<image>vllm/vllm-openai:[\w.-]+)", _image),
+        (("vllm-openai",), r"[A-Z][A-Z0-9_]*\s[^()]{0,60}\(default:?\s+(?P<image>vllm/vllm-openai:[\w.-]+)\)", _image),
+    )
+)
+
+_ITEMS: tuple[_Rule, ...] = tuple(
+    (frozenset(words), _compiled(pattern), read)
+    for words, pattern, read in (
+        (_DRAFTERS, rf"{_METHOD}\s*[,:(]?\s*(?:(?:n|k|depth)\s?=\s?|num_speculative_tokens\s?=\s?)(?P<depth>\d{{1,2}})"
+         r"(?![\d.])(?!\s*(?:/|-|–|and|or|\.\.|→|->)\s*(?:n\s?=\s?)?\d)", _drafter),
+        (_DRAFTERS, rf"no[- ](?:MTP|drafter|spec(?:ulative)?[- ]?dec\w*){_NOT_A_DRAFTER}(?!\w)", _no_drafter),
+        (("--",), r"no\s+`?--(?P<option>[a-z][a-z0-9-]+)`?", _absent),
+        (_DRAFTERS, r"drafter-(?:free|less)(?!\w)", _no_drafter),
+        (_DRAFTERS, r"(?:MTP|spec|drafter)-off(?!\w)", _no_drafter),
+        (("prefix",), rf"prefix[- ]cach(?:ing|e)\s*(?:is\s+|=\s*|:\s*)?{_STATE}(?!\w)", _switch(PREFIX)),
+        (("ctx", "context"), rf"{_NUMBER}[- ]?(?:tokens?\s+)?(?:ctx|context)"
+         r"(?!\s*(?:pool|ceiling|limit|rung|window of|target))(?!\w)", _context),
+        (("model",), rf"max[-_ ]model[-_ ]len(?:gth)?\s*(?:=|:|\s)\s*{_NUMBER}", _context),
+        (("kv",), rf"{_CACHE}\s+KV(?:[- ]cache)?"
+         r"(?!\s*(?:pool|scale|head|quality|path|fidelity|row|=|:|\())(?!\w)", _cache),
+        (("kv",), rf"kv[-_ ]cache[-_ ]dtype\s*(?:=|:|\s)\s*{_CACHE}(?!\w)", _cache),
+        (("tp",), r"TP\s?=\s?(?P<small>\d{1,2})(?![\d.'’])", _small(PARALLEL)),
+        (("tensor",), r"tensor[-_ ]parallel(?:[-_ ]size)?\s*(?:=|:)\s*(?P<small>\d{1,2})(?![\d.])", _small(PARALLEL)),
+        (("seq",), r"max[-_ ]num[-_ ]seqs\s*(?:=|:|\s)\s*(?P<small>\d{1,4})(?![\d.])", _small(SEQUENCES)),
+        (("stream", "seq"),
+         r"(?P<small>\d{1,3})(?:-|\s)(?:concurrent\s+)?(?:streams?|seqs|sequences)(?!\w)", _small(SEQUENCES)),
+        (("piecewise", "graph"), r"cudagraph[-_ ]mode\s*(?:=|:|\s)\s*"
+         r"(?P<mode>NONE|PIECEWISE|FULL(?:_AND_PIECEWISE|_DECODE_ONLY)?)(?!\w)", _mode),
+        (("eager",), rf"enforce[-_]eager\s*(?:=|:|is\s)\s*{_STATE}(?!\w)", _switch(EAGER)),
+    )
+)  # fmt: skip
+
+_KEYS: dict[str, tuple[tuple[re.Pattern[str], _Reader], ...]] = {
+    name: tuple((re.compile(rf"[`*]*(?:{pattern})", re.IGNORECASE), read) for pattern, read in readers)
+    for names, readers in (
+        (
+            ("drafter", "speculation", "spec decode", "spec-decode", "speculative decoding", "spec"),
+            (
+                (r"(?:none|no|off|disabled|n/a)(?![\w/])", _no_drafter),
+                (rf"{_METHOD}\s*[,:(]?\s*(?:n|k)\s?=\s?(?P<depth>\d{{1,2}})(?![\d.])", _drafter),
+                (r"[^().;—–]{0,60}?\bn\s?=\s?(?P<small>\d{1,2})(?![\d.])", _small(DEPTH)),
+            ),
+        ),
+        (("kv", "kv cache", "kv dtype", "kv cache dtype", "kv format", "kv-cache"), ((rf"{_CACHE}(?!\w)", _cache),)),
+        (
+            ("ctx", "max ctx", "context", "context length", "max context", "max model len", "max-model-len",
+             "max_model_len"),
+            ((_NUMBER, _context),),
+        ),
+        (("tensor-parallel", "tensor parallel", "tp"), ((r"(?P<small>\d{1,2})(?![\d.x×])", _small(PARALLEL)),)),
+        (("topology",), ((r"[^().;]{0,60}\(\s*TP\s?=\s?(?P<small>\d{1,2})(?!\d)", _small(PARALLEL)),)),
+        (("streams", "max seqs", "max num seqs", "max_num_seqs"),
+         ((r"(?P<small>\d{1,4})(?![\d.x×])", _small(SEQUENCES)),)),
+        (("prefix caching", "prefix-caching", "prefix cache"), ((rf"{_STATE}(?!\w)", _switch(PREFIX)),)),
+        (("cudagraph mode", "cudagraph_mode", "cudagraphs"),
+         ((r"(?P<mode>NONE|PIECEWISE|FULL_AND_PIECEWISE|FULL_DECODE_ONLY)(?!\w)", _mode),)),
+        (
+            ("engine", "image", "vllm", "pin", "version"),
+            (
+                (r"(?:vllm\s*\(?\s*)?(?P<image>vllm/vllm-openai:[\w.-]+)", _image),
+                (rf"(?:{_STOCK}\s+)?(?:vllm\s+)(?:{_STOCK}\s+)?{_RELEASE}", _release),
+            ),
+        ),
+    )
+    for name in names
+}  # fmt: skip
+
+
+def of_key(key: str, value: str) -> Iterator[Mention]:
+    """What the value of a key of the header says first: `Drafter: MTP n=3 (built-in)`."""
+    for pattern, read in _KEYS.get(key, ()):
+        if match := pattern.match(value):
+            yield from _mentions(match, read, explicit=False, key=True)
+            return
+
+
+def of_text(text: str, small: str) -> list[Mention]:
+    """Every mention, in the order of their places; of two that share words, the one that says more. `small` is the text
+    in small letters.
+    """
+    words = set(_WORDS.findall(small))
+    found = [
+        mention
+        for rules, explicit in ((_EXPLICIT, True), (_ITEMS, False))
+        for needed, pattern, read in rules
+        if not needed.isdisjoint(words)
+        for match in pattern.finditer(text)
+        for mention in _mentions(match, read, explicit=explicit)
+    ]
+    kept: list[Mention] = []
+    for mention in found:
+        covers = (other for other in kept if other.start < mention.end and mention.start < other.end)
+        if all(_is_twin(other, mention) for other in covers):
+            kept.append(mention)
+    return sorted(kept, key=lambda mention: mention.start)
+
+
+def _is_twin(first: Mention, second: Mention) -> bool:
+    """Whether two mentions are what the same words say of two properties."""
+    return (first.start, first.end) == (second.start, second.end) and first.subject != second.subject
+
+
+def _mentions(match: re.Match[str], read: _Reader, *, explicit: bool, key: bool = False) -> Iterator[Mention]:
+    about = match.groupdict().get("about")
+    for kind, subject, value in read(match):
+        yield Mention(match.start(), match.end(), kind, subject, value, bool(about), explicit, key)
