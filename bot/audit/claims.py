@@ -159,6 +159,8 @@ def _observation(identity: str, claims: Sequence[Claim], found: Verdict) -> Obse
         "sentence": first.sentence,
         "where": str(first.position),
         "also": ", ".join(map(str, lines)),
+        "setting": "=".join(first.setting) if first.setting else "",
+        "variable": first.kind == "default",
         "contradicted": True,
     }
     return Observation("claim", identity, first.position, (said[0], *found.because, *said[1:]), fields)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import posixpath
+from dataclasses import dataclass, replace
 
 from bot.claims import (
     ANY,
@@ -13,6 +14,7 @@ from bot.claims import (
     GRAPHS,
     SEQUENCES,
     Claim,
+    count,
     same_cache,
     same_count,
     same_release,
@@ -56,6 +58,14 @@ UNKNOWN = Verdict(None)
 
 def verdict(claim: Claim, service: ResolvedService, world: EngineWorld) -> Verdict:
     """A claim, held against one way through the default world."""
+    if claim.kind == "default":
+        return _default(claim, service)
+    if claim.setting is not None:
+        there = [one for one in service.worlds if dict(one.realisation.deviations) == dict([claim.setting])]
+        if not there:
+            return UNKNOWN
+        verdicts = [verdict(replace(claim, setting=None), service, one) for one in there]
+        return verdicts[0] if all(one.false for one in verdicts) else UNKNOWN
     engine = world.engine
     if engine is None or engine.refused:
         return UNKNOWN
@@ -106,6 +116,30 @@ def _image(claim: Claim, service: ResolvedService, world: EngineWorld) -> Verdic
     launched = service.launched.image if service.launched else None
     agrees = any(same_image(str(claim.value), known) for known in (image, launched) if known)
     return Verdict(agrees, "image", claim.value, image, _of_image(world))
+
+
+def _default(claim: Claim, service: ResolvedService) -> Verdict:
+    """A claim about what stands in for a variable that nobody sets."""
+    seams = [seam for seam in service.survey.seams if claim.subject in (seam.name, seam.host) and seam.scope == "host"]
+    if not seams or any(not seam.default or "$" in seam.default for seam in seams):
+        return UNKNOWN
+    agrees = any(_same_text(str(claim.value), seam.default or "") for seam in seams)
+    place = seams[0].position
+    reason = Reason("compose", place.path, place.line, f"{claim.subject} is not set: {seams[0].default}")
+    return Verdict(agrees, f"default of {claim.subject}", claim.value, seams[0].default, (reason,))
+
+
+def _same_text(one: str, other: str) -> bool:
+    """Whether two values are spelt alike, or are the same number."""
+    if one.strip("\"'").lower() == other.strip("\"'").lower():
+        return True
+    left, right = count(one), count(other)
+    if left is not None and right is not None:
+        return same_count(left, right, one, approximate=False) is True
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return posixpath.normpath(one) == posixpath.normpath(other) or other.startswith(one)
 
 
 def _of_image(world: EngineWorld) -> tuple[Reason, ...]:

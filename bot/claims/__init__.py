@@ -4,7 +4,7 @@ from bot.claims.mentions import ANY, CACHE, CONTEXT, DEPTH, DRAFTER, GRAPHS, SEQ
 from bot.claims.model import Claim
 from bot.claims.notes import ComposeNames, claims_of_note
 from bot.claims.reading import claims_of_comments
-from bot.claims.values import same_cache, same_count, same_release
+from bot.claims.values import count, same_cache, same_count, same_release
 
 __all__ = [
     "ANY",
@@ -18,6 +18,7 @@ __all__ = [
     "ComposeNames",
     "claims_of_comments",
     "claims_of_note",
+    "count",
     "same_cache",
     "same_count",
     "same_release",

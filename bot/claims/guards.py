@@ -42,7 +42,7 @@ _BEGINS = re.compile(
     r"[\W_]*(?:with|at|on|in|under|by|from|as|because|so|and|but|that|which|a|an|e\.g|i\.e)\b", re.IGNORECASE
 )
 _AFTER = re.compile(
-    r"\s*(?:[,(—–-]\s*)*(?:was|were|until|before|previously|formerly|dropped|deprecated|if|when|unless|only|once|"
+    r"\s*(?:[,(—–-]\s*)*(?:theoretical|potential|planned|ideal|recommended|suggested|was|were|until|before|previously|formerly|dropped|deprecated|if|when|unless|only|once|"
     r"n't|is not|isn'?t|never|would|could|can|may|might|will|should|must|costs?|dies|crash\w*|oom\w*|fail\w*|"
     r"needs?|requires?|works?|breaks?|regress\w*|wastes?|vs\.?|versus|than|or\b|pool|optional|pending|later)\b",
     re.IGNORECASE,

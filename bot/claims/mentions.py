@@ -27,7 +27,8 @@ WANTED = re.compile(
     r"mtp by default|prefix|"
     r"\d[km]?[- ](?:tokens? )?(?:ctx|context)|model.len|(?:fp8|nvfp4|int8|int4|16|q[234]|e[45]m[23]|pth|head|nc) kv|"
     r"kv.cache.dtype|0\.\d|vllm-openai|\btp ?= ?\d|tensor.parallel|\d[- ](?:concurrent )?(?:stream|seq)|num.seqs|"
-    r"graph.mode|cuda ?graphs? |piecewise|eager|\bno `?--|zero `?--|speculative.tokens"
+    r"graph.mode|cuda ?graphs?\b|piecewise|eager|\(default|drafter off|mtp off|disables spec|"
+    r"\bno `?--|zero `?--|speculative.tokens"
 )
 """What stands in every statement with a mention, in small letters: cheap to ask of each."""
 
@@ -64,6 +65,7 @@ _CACHE = (
     r"float16|turboquant\w*|tq[234])"
 )
 _RELEASE = r"v?(?P<release>0\.\d{1,2}(?:\.(?:\d{1,2}|x))?)(?![\w.-]*\w)"
+_TAG = re.compile(r"vllm/vllm-openai:v(0\.\d{1,2}\.\d{1,2})")
 _STOCK = r"(?:stock|stable|vanilla|unmodified)"
 _NOT_A_DRAFTER = (
     r"(?![.*]|\s+(?:head|weights?|layers?|tensors?|modules?|models?|support|param|variant|path|arm|run|baseline))"
@@ -120,7 +122,9 @@ def _release(match: re.Match[str]) -> Iterator[_Found]:
 
 
 def _image(match: re.Match[str]) -> Iterator[_Found]:
-    yield "image", "", match["image"].rstrip(".,;:")
+    image = match["image"].rstrip(".,;:")
+    released = _TAG.fullmatch(image)
+    yield ("release", "", released[1]) if released else ("image", "", image)
 
 
 _OPTIONS: dict[str, tuple[_Found, ...]] = {
@@ -190,7 +194,6 @@ _EXPLICIT: tuple[_Rule, ...] = tuple(
         (_RELEASES, rf"overlay-free\s+on\s+(?:{_STOCK}\s+)?(?:vllm\s+)?{_RELEASE}(?=\s*(?:$|[.,;()—–]))", _release),
         (_RELEASES, rf"(?:{_STOCK}\s+vllm|vllm\s+{_STOCK})\s+{_RELEASE}(?=\s*(?:$|[.,;()—–]))", _release),
         (("vllm-openai",), r"runs\s+(?:on\s+)?(?:stock\s+)?(?P<image>vllm/vllm-openai:[\w.-]+)", _image),
-        (("vllm-openai",), r"[A-Z][A-Z0-9_]*\s[^()]{0,60}\(default:?\s+(?P<image>vllm/vllm-openai:[\w.-]+)\)", _image),
     )
 )
 

@@ -7,19 +7,26 @@ from typing import Literal
 
 from bot.provenance import Position
 
-ClaimKind = Literal["property", "release", "image", "absent"]
-"""What a claim is about: a property of the engine, the release or the image that runs, an option that is not given."""
+ClaimKind = Literal["property", "release", "image", "absent", "default"]
+"""What a claim is about: a property of the engine, the release or the image that runs, an option that is not given,
+the value of a variable that nobody sets.
+"""
+
+MAX_SENTENCE = 180
+"""Characters of a statement that a finding quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A statement about what runs by default, tied to a value and to a place.
 
-    `subject` is the property's name, or the option's (`kv_cache_dtype`) for `absent`; empty for a release or an image.
+    `subject` is the property's name, or the option's (`kv_cache_dtype`) for `absent`, the variable's for
+    `default`; empty for a release or an image.
     `value` is what is claimed, in the form in which the resolver would give it; `approximate` when it is said to be
     about that. `words` are those that say so, from `position` to the column `end` (exclusive) of its line; `sentence`
     is the statement that they stand in, shortened. `about` are the composes that the statement names: their paths, and
-    slugs as they are written; empty when it speaks of the services that it stands with.
+    slugs as they are written; empty when it speaks of the services that it stands with. `setting` is the variable, and
+    its value, with which it is said to be so; None for the default.
     """
 
     kind: ClaimKind
@@ -31,8 +38,15 @@ class Claim:
     end: int
     approximate: bool = False
     about: tuple[str, ...] = ()
+    setting: tuple[str, str] | None = None
 
     @property
     def identity(self) -> str:
         """What tells the claim from others about the same service: what it says, never where or in which words."""
-        return f"{self.subject or self.kind}={'none' if self.value is None else self.value}"
+        said = f"{self.subject or self.kind}={'none' if self.value is None else self.value}"
+        return f"{said} with {self.setting[0]}={self.setting[1]}" if self.setting else said
+
+
+def shortened(sentence: str) -> str:
+    """A statement as a finding quotes it."""
+    return sentence if len(sentence) <= MAX_SENTENCE else f"{sentence[: MAX_SENTENCE - 1]}…"

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from bot.claims.guards import is_no_claim, lists_others, names_in
 from bot.claims.mentions import WANTED, Mention, of_key, of_text
-from bot.claims.model import Claim
+from bot.claims.model import Claim, shortened
 from bot.claims.prose import Statement, comment_blocks, statements
+from bot.claims.variables import defaults, toggles
 
 MAX_CLAIMS = 200
 """Claims of one file: a header with more is no header, and nobody reads so many findings."""
-
-MAX_SENTENCE = 180
-"""Characters of a statement that a finding quotes."""
 
 _SEGMENT = re.compile(r"[()\[\]]|\s[—–]+\s|\s(?:->|→|⇒)\s|:\s")
 _JOINED = re.compile(r"[^.;:()]{0,48}?(?:\s\+\s|,|\s·\s|\s@\s?|\s&\s|\sand\s|\swith\s)[^.;:()]{0,48}")
@@ -26,22 +25,26 @@ _ENDS = re.compile(r"\s*(?:$|[—–(),:→⇒]|->|\+|(?:by default|here|on this
 @lru_cache(maxsize=512)
 def claims_of_comments(path: str, text: str) -> tuple[Claim, ...]:
     """What the comments of a compose say of the services that they stand with, in their order."""
-    return claims(statements(path, comment_blocks(text, WANTED), WANTED))
+    blocks = list(comment_blocks(text, WANTED))
+    return (*claims(statements(path, blocks, WANTED)), *islice(defaults(path, blocks), MAX_CLAIMS))
 
 
 def claims(said: Iterable[Statement]) -> tuple[Claim, ...]:
     """The claims in some statements of one text."""
     found: list[tuple[Statement, Mention, bool]] = []
+    switches: list[Claim] = []
     for statement in said:
+        switches += toggles(statement)
         found += ((statement, mention, alone) for mention, alone in _claimed(statement))
-        if len(found) >= MAX_CLAIMS:
+        if len(found) + len(switches) >= MAX_CLAIMS:
             break
     menus = _menus(found)
-    return tuple(
+    stated = (
         claim_of(statement, mention)
         for statement, mention, alone in found
         if not (alone and (statement.block, mention.subject) in menus)
     )
+    return (*stated, *switches)
 
 
 def _claimed(statement: Statement) -> Iterator[tuple[Mention, bool]]:
@@ -114,7 +117,7 @@ def claim_of(statement: Statement, mention: Mention) -> Claim:
         mention.subject,
         mention.value,
         statement.text[mention.start : mention.end],
-        sentence if len(sentence) <= MAX_SENTENCE else f"{sentence[: MAX_SENTENCE - 1]}…",
+        shortened(sentence),
         position,
         last.column + 1 if last.line == position.line else position.column + 1,
         mention.approximate,
