@@ -22,14 +22,14 @@ _CONDITION = (
 )
 _COMPARISON = (
     r"than|vs\.?|versus|unlike|instead|rather|compared|same as|like|mirror\w*|match(?:es|ing)?|identical|≡|against|"
-    r"sibling\w*|other\w*|variants?|upstream|reference|proxy|elsewhere|their|his|her|card'?s|community|everyone|"
+    r"sibling\w*|other\w*|variants?|upstream|reference|proxy|elsewhere|their|his|her|card's|community|everyone|"
     r"alternative\w*|fallback"
 )
 _MEASURED = (
     r"measur\w+|bench\w*|tok/s|tps|a/b|mean|median|accept\w*|sweep\w*|n-sweep|probe\w*|validat\w+|verif\w+|tested|reproduc\w+|"
     r"report\w*|hit on|crash\w*|oom\w*|fail\w*|broken|seen|observed|stress\w*|soak\w*|gate[ds]?|estimat\w+|"
     r"proven|confirmed unnecessary|natively?|boots?|booted|costs?|trades?|wastes?|hits?|dies|died|breaks?|regress\w*|"
-    r"fix(?:es|ed)?|merged?|ceiling|headroom|fits?|rung|ladder|arm|draw|trial"
+    r"fixes|fixed|merged?|ceiling|headroom|fits?|rung|ladder|arm|draw|trial"
 )
 _PLAN = (
     r"todo|fixme|will|plan\w*|pending|follow-up|future|eventually|wip|later|next|soon|intend\w*|goal|target\w*|aim\w*|"
@@ -48,7 +48,7 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 _OTHER_LIST = re.compile(
-    r"\b(?:not|n't|no|without|dropped|removed|instead|alternatives?|options?|others?|variants?|famil(?:y|ies)|siblings?|"
+    r"\b(?:not|n't|no|without|dropped|n?-?sweep|tests?|probes?|removed|instead|alternatives?|options?|others?|variants?|famil(?:y|ies)|siblings?|"
     r"history|measured|benchmarks?|results?|changelog|deprecated|if|try|todo|known|unknowns?|candidates?|before|"
     r"previous(?:ly)?|companions?|knobs?|overrides?|environment|needs?|caveats?|why|when|reference|upstream|tradeoffs?)\b",
     re.IGNORECASE,
@@ -65,6 +65,7 @@ _IMAGE = re.compile(r"vllm/vllm-", re.IGNORECASE)
 _THIS = re.compile(r"\(?\bthis(?: (?:file|one|slug|compose))?\b\)?", re.IGNORECASE)
 
 
+_SEVERAL = re.compile(r"[^/|.;]{0,40}?\s(?:/|\||or)\s*~?\d[\d.,]*\s?[KM]?\b")
 _BECOMES = re.compile(r"[\s)]*(?:→|->|⇒|to\b)\s*[~v]?\d")
 
 
@@ -80,7 +81,7 @@ def is_no_claim(text: str, mention: Mention, segment: tuple[int, int], note: boo
         return True
     if not mention.key and _NO_CLAIM.search(before):
         return True
-    if _BECOMES.match(text, mention.end):
+    if _BECOMES.match(text, mention.end) or (mention.key and _SEVERAL.match(text, mention.end)):
         return True
     if note:
         return False
@@ -90,7 +91,7 @@ def is_no_claim(text: str, mention: Mention, segment: tuple[int, int], note: boo
 
 
 def lists_others(heading: str) -> bool:
-    """Whether what stands below a heading is not about what runs here."""
+    """Whether what stands below a heading, or behind a key, is not about what runs here."""
     return bool(heading) and _OTHER_LIST.search(heading) is not None
 
 

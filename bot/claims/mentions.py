@@ -28,7 +28,8 @@ WANTED = re.compile(
     r"\d[km]?[- ](?:tokens? )?(?:ctx|context)|model.len|(?:fp8|nvfp4|int8|int4|16|q[234]|e[45]m[23]|pth|head|nc) kv|"
     r"kv.cache.dtype|0\.\d|vllm-openai|\btp ?= ?\d|tensor.parallel|\d[- ](?:concurrent )?(?:stream|seq)|num.seqs|"
     r"graph.mode|cuda ?graphs?\b|piecewise|eager|\(default|drafter off|mtp off|disables spec|"
-    r"\bno `?--|zero `?--|speculative.tokens"
+    r"(?:\bkv|ctx|cache|dtype|context|length|len|decod\w+|topology|engine|image|vllm|pin|version|seqs|tp|mode|caching|"
+    r"speculation|spec|streams|cudagraphs)\s*:|\bno `?--|zero `?--|speculative.tokens"
 )
 """What stands in every statement with a mention, in small letters: cheap to ask of each."""
 

@@ -11,7 +11,7 @@ from bot.claims.guards import is_no_claim
 from bot.claims.mentions import WANTED, Mention, of_text
 from bot.claims.model import Claim
 from bot.claims.prose import Line, Statement, statements
-from bot.claims.reading import claim_of, segment_of
+from bot.claims.reading import MAX_MENTIONS, claim_of, segment_of
 
 MAX_NOTE = 20_000
 """Characters of one note that are read: ten times the longest known."""
@@ -23,8 +23,9 @@ _GROUP = re.compile(
     r"\s+(?:[\w-]+\s+){0,2}(?:composes?|slugs?|lanes?|services?|configs?|profiles?|files?)\s*\((?P<names>[^()]{1,400})\)"
 )
 _NAME = re.compile(r"[\w.-]*\w(?:/[\w.-]*\w)*")
+_PATH = r"`?[\w.-]+(?:/[\w.-]+)+`?"
 _NAMES_BEFORE = re.compile(
-    r"(?P<names>(?:`?[\w.-]+(?:/[\w.-]+)+`?(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*[+&]\s*)?){1,12}?)"
+    rf"(?<![\w/.-])(?P<names>{_PATH}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*[+&]\s*){_PATH}){{0,11}})"
     r"(?:\s*\([^()]{0,80}\))?\s*"
     r"(?:(?:[:—–]|->)\s*|(?:(?:both|all|each|currently|now|still)\s+)*"
     r"(?:(?:is|are|runs?|has|have|carry|carries|ships?|uses?|serves?|keeps?|pins?|defaults?(?:\s+to)?)\s+"
@@ -83,7 +84,7 @@ def claims_of_note(path: str, text: str, begin: int, end: int) -> tuple[Claim, .
         return ()
     found: list[Claim] = []
     for statement in statements(path, [list(_lines(text, begin, end))], WANTED):
-        for mention in of_text(statement.text, statement.small):
+        for mention in of_text(statement.text, statement.small)[:MAX_MENTIONS]:
             about = tuple(dict.fromkeys(_names(statement, mention)))
             if about and not is_no_claim(statement.text, mention, segment_of(statement.text, mention), note=True):
                 found.append(replace(claim_of(statement, mention), about=about))

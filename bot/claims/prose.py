@@ -12,14 +12,22 @@ from bot.provenance import Position
 MAX_LINE = 600
 """Characters of a comment that are read: more is a table, a log or an attack, and nobody's statement."""
 
+MAX_COMMENTS = 200_000
+"""Characters of comments of one file that are read: five times the most talkative compose known."""
+
+MAX_PARAGRAPH = 12_000
+"""Characters of one paragraph, bullet or value of a key."""
+
 MAX_STATEMENT = 1200
 """Characters of one statement: an essay without a full stop states nothing that can be tied to a value."""
 
 _RULE = re.compile(r"[-=─━═~_*+#>|\s]*$")
-_KEY = re.compile(r"([A-Za-z][A-Za-z0-9 /_-]{0,24}?)\s*:(?=\s)[ \t]*")
+_KEY = re.compile(r"(?![^:]*--)([A-Za-z][A-Za-z0-9 /_-]{0,24}?)\s*:(?=\s)[ \t]*")
 _BULLET = re.compile(r"(?:[-*•⤷▸◦]|\d{1,2}[.)]|\(\d{1,2}\))\s+")
 _CODE = re.compile(r"(?:-\s+)?(?:--[a-z]|['\"{\[$])")
-_COMMAND = re.compile(r"[A-Z][A-Z0-9_]*=\S+\s+\w|(?:docker|bash|cd|curl|vllm serve)\s")
+_COMMAND = re.compile(
+    r"(?:[A-Z][A-Z0-9_]*=\S*\s+)+(?:docker|bash|sh|\./|vllm|python|make|scripts/)|(?:docker|bash|cd|curl|vllm serve)\s"
+)
 _TABLE = re.compile(r"\S(?:\s{2,}|\t)\S+(?:\s{2,}|\t)\S|[|│┃]")
 _END = re.compile(r"[.!?](?:[\"')\]`]|\*\*)*(?=\s|$)|[;•‣⏸]")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|incl|approx|ca|no|cf|etc|max|min)|\b[A-Z])$", re.IGNORECASE)
@@ -79,10 +87,14 @@ def comment_blocks(text: str, wanted: re.Pattern[str]) -> Iterator[list[Line]]:
     line. `wanted` is asked of small letters.
     """
     block: list[Line] = []
+    room = MAX_COMMENTS
     for number, line in enumerate(text.split("\n"), 1):
         body = line.lstrip()
         if body.startswith("#"):
             words = body.lstrip("#").lstrip()
+            room -= len(words)
+            if room < 0:
+                break
             block.append(Line(number, len(line) - len(words) + 1, words[:MAX_LINE].rstrip()))
         elif block:
             if any(wanted.search(line.text.lower()) for line in block):
@@ -144,6 +156,8 @@ def _begin(line: Line) -> tuple[str, int] | None:
 
 
 def _statements(path: str, paragraph: _Paragraph, wanted: re.Pattern[str]) -> Iterator[Statement]:
+    if sum(len(line.text) for line in paragraph.lines) > MAX_PARAGRAPH:
+        return
     text, starts, shifts = "", [], []
     for number, line in enumerate(paragraph.lines):
         skip = paragraph.skip if number == 0 else 0
@@ -177,13 +191,18 @@ def _statements(path: str, paragraph: _Paragraph, wanted: re.Pattern[str]) -> It
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Begin and end of each sentence, without the spaces around it."""
-    begin = 0
+    """Begin and end of each sentence, without the spaces around it. A question states nothing."""
+    begin, seen, depth, last = 0, 0, 0, text.rfind(")")
     for match in _END.finditer(text):
+        depth = max(depth + text.count("(", seen, match.start()) - text.count(")", seen, match.start()), 0)
+        seen = match.start()
+        if depth and seen < last:
+            continue  # a remark in parentheses is about what it stands in
         if match[0][0] == "." and _ABBREVIATION.search(text, max(begin, match.start() - 12), match.start()):
             continue
-        yield from _trimmed(text, begin, match.start())
-        begin = match.end()
+        if match[0][0] != "?":
+            yield from _trimmed(text, begin, match.start())
+        begin, depth = match.end(), 0
     yield from _trimmed(text, begin, len(text))
 
 

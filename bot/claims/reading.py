@@ -13,10 +13,13 @@ from bot.claims.model import Claim, shortened
 from bot.claims.prose import Statement, comment_blocks, statements
 from bot.claims.variables import defaults, toggles
 
+MAX_MENTIONS = 12
+"""Mentions of one statement that are looked at: with more of them it is a table or a log."""
+
 MAX_CLAIMS = 200
 """Claims of one file: a header with more is no header, and nobody reads so many findings."""
 
-_SEGMENT = re.compile(r"[()\[\]]|\s[—–]+\s|\s(?:->|→|⇒)\s|:\s")
+_SEGMENT = re.compile(r"[()\[\];]|\s[—–]+\s|\s(?:->|→|⇒)\s|:\s")
 _JOINED = re.compile(r"[^.;:()]{0,48}?(?:\s\+\s|,|\s·\s|\s@\s?|\s&\s|\sand\s|\swith\s)[^.;:()]{0,48}")
 _DECORATION = re.compile(r"[\W_]*(?:(?:this|this (?:compose|slug|file|one)|default|now|ships?|runs?)\b[\W_]*)?")
 _ENDS = re.compile(r"\s*(?:$|[—–(),:→⇒]|->|\+|(?:by default|here|on this|across|total)\b)")
@@ -49,7 +52,7 @@ def claims(said: Iterable[Statement]) -> tuple[Claim, ...]:
 
 def _claimed(statement: Statement) -> Iterator[tuple[Mention, bool]]:
     """The mentions of a statement that are claims, and whether nothing but their standing alone makes them one."""
-    if statement.text.endswith("?") or lists_others(statement.heading):
+    if lists_others(statement.heading) or lists_others(statement.key):
         return
     stated = list(of_key(statement.key, statement.text)) if statement.first and statement.key else []
     for mention in stated:
@@ -57,6 +60,8 @@ def _claimed(statement: Statement) -> Iterator[tuple[Mention, bool]]:
             yield mention, False
     after = max((mention.end for mention in stated), default=0)
     mentions = [mention for mention in of_text(statement.text, statement.small) if mention.start >= after]
+    if len(mentions) > MAX_MENTIONS:
+        return
     for number, mention in enumerate(mentions):
         segment = segment_of(statement.text, mention)
         listed = _is_listed(statement.text, mentions, number, segment)
@@ -82,7 +87,9 @@ def segment_of(text: str, mention: Mention) -> tuple[int, int]:
 def _is_listed(text: str, mentions: Sequence[Mention], number: int, segment: tuple[int, int]) -> bool:
     """Whether a mention is one of several that are joined: `TP=2 + MTP n=3 + fp8 KV`."""
     here = mentions[number]
-    for other in (mentions[number - 1] if number else None, *mentions[number + 1 : number + 2]):
+    before = next((other for other in reversed(mentions[:number]) if other.start < here.start), None)
+    after = next((other for other in mentions[number + 1 :] if other.start > here.start), None)
+    for other in (before, after):
         if other is None or other.subject == here.subject:
             continue
         first, second = sorted((here, other), key=lambda mention: mention.start)

@@ -103,7 +103,7 @@ class Finding:
     `properties` are those that the rule's predicate read, in `world`. `chain` is the provenance to show, and `links`
     are the addresses of those of its reasons that stand in a release's source.
     `missing` says what an undecided rule would need to know. `evidence` is the sentence of the entry that graded it.
-    `files` are the compose files that run together, in `-f` order, where they are more than `path`.
+    `files` are the compose files that run together, in `-f` order, where they are not `path` alone.
     """
 
     rule: str

@@ -89,7 +89,7 @@ def review(
     """The change from `base` to `head`. `renamed` maps old paths to new ones: a moved file keeps its findings."""
     before = tuple(_moved(finding, renamed) for finding in base.findings)
     proposed = (*head.findings, *default_flips(base, head, renamed))
-    difference = compare(before, proposed, lambda finding: not head.resolves(finding.path, finding.service))
+    difference = compare(before, proposed, lambda finding: not _resolves(head, finding))
     found = Review(
         conclusion(difference),
         difference.introduced,
@@ -107,11 +107,17 @@ def review(
     return replace(found, comments=comments(found.told, diffs, found.maybe_older))
 
 
+def _resolves(report: Report, finding: Finding) -> bool:
+    """Whether it is known what the service of a finding runs. The finding may stand in a file that is no compose."""
+    return all(report.resolves(path, finding.service) for path in dict.fromkeys((finding.path, *finding.files)))
+
+
 def _maybe_older(difference: Difference, base: Report, renamed: Mapping[str, str]) -> Iterable[Identity]:
     """What is new, where it cannot be told what the service ran before."""
     old_paths = {new: old for old, new in renamed.items()}
     for finding in difference.introduced:
-        if not base.resolves(old_paths.get(finding.path, finding.path), finding.service):
+        paths = {old_paths.get(path, path) for path in (finding.path, *finding.files)}
+        if not all(base.resolves(path, finding.service) for path in paths):
             yield finding.identity
 
 

@@ -1,0 +1,170 @@
+"""Which comments are claims, and which only mention a value."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.claims import Claim, claims_of_comments
+
+
+def _claims(comment: str) -> list[Claim]:
+    lines = "".join(f"# {line}\n" if line else "#\n" for line in comment.split("\n"))
+    return list(claims_of_comments("compose.yml", f"{lines}services: {{}}\n"))
+
+
+def _said(comment: str) -> set[str]:
+    return {claim.identity for claim in _claims(comment) if not claim.about}
+
+
+DRAFTER, DEPTH = "spec_decode.method", "spec_decode.num_speculative_tokens"
+MTP3 = {f"{DRAFTER}=mtp", f"{DEPTH}=3"}
+NO_DRAFTER = {f"{DRAFTER}=none"}
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        # Keys of a header
+        ("Drafter:   MTP n=3 (built-in)", MTP3),
+        ("Drafter: none (n=3 was slower)", NO_DRAFTER),
+        ("Drafter:   external assistant, n=4 by default", {f"{DEPTH}=4"}),
+        ("KV:   fp8_e4m3 (more mantissa than e5m2)", {"kv_cache_dtype=fp8_e4m3"}),
+        ("KV cache: bfloat16", {"kv_cache_dtype=16 bits"}),
+        ("Max ctx:   262K (237K verified)", {"max_model_len=262000"}),
+        ("Max ctx: 131,072 — native", {"max_model_len=131072"}),
+        ("Topology:  Two cards (TP=2, no NVLink)", {"tensor_parallel_size=2"}),
+        ("Tensor-parallel: 4", {"tensor_parallel_size=4"}),
+        ("Engine: vLLM v0.25.1 (stable)", {"release=0.25.1"}),
+        ("Engine: vllm/vllm-openai:v0.24.0", {"release=0.24.0"}),
+        ("Image: vllm/vllm-openai:hare-preview", {"image=vllm/vllm-openai:hare-preview"}),
+        ("Prefix caching: off", {"prefix_caching=False"}),
+        ("Cudagraph mode: PIECEWISE", {"cudagraph_mode=PIECEWISE"}),
+        # A line that puts the whole together
+        (
+            "Hare-9B on two cards, TP=2 + MTP n=3 + fp8 KV + 32K ctx + 4 streams.",
+            {*MTP3, "tensor_parallel_size=2", "kv_cache_dtype=fp8", "max_model_len=32000", "max_num_seqs=4"},
+        ),
+        ("Full 262K ctx, 2 concurrent streams, vision", {"max_model_len=262000", "max_num_seqs=2"}),
+        # What stands alone
+        ("- max_num_seqs=2 → two agents at once", {"max_num_seqs=2"}),
+        ("MTP n=3 — the checkpoint keeps its head", MTP3),
+        ("NO --speculative-config: the head is dead in these weights", NO_DRAFTER),
+        ("No --kv-cache-dtype (the checkpoint decides)", {"kv_cache_dtype=none"}),
+        # What says itself that it is about the default
+        ("this compose ships NO MTP arg, so the pair cannot form", NO_DRAFTER),
+        ("It carries no drafter and is safe", NO_DRAFTER),
+        ("Prefix-caching ON by default (flipped 2026-07-17): the fix is here", {"prefix_caching=True"}),
+        ("Prefix caching defaults OFF here by policy", {"prefix_caching=False"}),
+        ("Vendored fix, inert under the prefix-off default", {"prefix_caching=False"}),
+        ("The script injects MTP by default, which is fine", {f"{DRAFTER}=mtp"}),
+        ("CUDA graphs are disabled by default", {"enforce_eager=True"}),
+        ("Pinned to vLLM STABLE v0.24.0 (immutable)", {"release=0.24.0"}),
+        ("vLLM STABLE image (v0.24.0, from the profile)", {"release=0.24.0"}),
+        ("the kernel is there in v0.24.0 (this pin) and in v0.25.0", {"release=0.24.0"}),
+        ("Hare on two cards, stock vLLM v0.24.0.", {"release=0.24.0"}),
+        # A table of variables, and toggles
+        ("MAX_NUM_SEQS   sequences at once   (default: 8)", {"MAX_NUM_SEQS=8"}),
+        ("SPEC=off disables the built-in MTP drafter.", {f"{DRAFTER}=none with SPEC=off"}),
+        ("MITIGATION: run the drafter off — SPEC_N=0.", {f"{DRAFTER}=none with SPEC_N=0"}),
+    ],
+)
+def test_a_statement_about_the_default_is_a_claim(comment: str, expected: set[str]) -> None:
+    assert _said(comment) == expected
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        # History
+        "Prefix caching was ON by default until the pair was known",
+        "n=5 WAS the knee; default was n = 5",
+        "Formerly pinned to vLLM STABLE v0.21.0",
+        "max_model_len 262K → 185K (the draft model needs the room)",
+        "bumped v0.24.0 -> v0.25.1, then pinned to v0.25.1 -> v0.26.0",
+        # Conditions and advice
+        "If you set SPEC=on, MTP n=3 + fp8 KV fit",
+        "When prefix caching is ON by default upstream, revisit",
+        "Use MTP n=3 + fp8 KV for code",
+        "You may raise it: max_num_seqs=4 + 32K ctx",
+        "Without the patch, TP=2 + fp8 KV is lost",
+        # Comparisons and other composes
+        "higher fidelity than TP=2 + fp8 KV",
+        "vllm/other-hare: TP=2 + MTP n=3 + fp8 KV",
+        "dual/other.yml: TP=2, bf16 KV, 262K ctx",
+        "Unlike the sibling, prefix caching ON by default",
+        # Measurements
+        "Measured: 72 tok/s with TP=2 + MTP n=3",
+        "69 MB free with MTP n=5",
+        "n-sweep: MTP n=2 70, MTP n=3 74",
+        "broken on stock vLLM v0.24.0 because of the parser",
+        "MTP n=4 crashes within two sessions",
+        # Plans and theory
+        "TODO: MTP n=3 + fp8 KV",
+        "Max ctx: ~16K (theoretical) — it never boots",
+        "Max ctx: 118K (one stream) / 65K (four streams)",
+        "will be pinned to v0.26.0",
+        # The checkpoint, not the launch
+        "this checkpoint ships NO MTP head",
+        "config declares a head but ships ZERO mtp.* weights",
+        # Quotations and questions
+        'they wrote "TP=2 + MTP n=3" in the thread',
+        "Is prefix caching ON by default?",
+        # Code, commands, tables
+        "- --max-num-seqs",
+        "MAX_NUM_SEQS=2 docker compose up with TP=2 + MTP n=3",
+        "vllm/hare   262K   2   fp8 KV   TP=2",
+        "HARE_HOME   where it lives   (default: none)",
+        # Negations of a toggle
+        "SPEC_N=0 does not work; it never was that SPEC_N=0 disables MTP",
+    ],
+)
+def test_a_mention_is_not_a_claim(comment: str) -> None:
+    assert _said(comment) == set()
+
+
+def test_a_list_of_what_is_not_here_claims_nothing() -> None:
+    assert _said("What is intentionally NOT enabled:\n  - int4 KV — too coarse\n  - TP=2 — one card only") == set()
+    assert _said("What this gives you:\n  - int4 KV — plenty\n  - TP=2 — both cards") != set()
+
+
+def test_a_choice_of_values_claims_none_of_them() -> None:
+    menu = "Lower it only where needed.\n\n  max-num-seqs=4 → the widest\n\n  max-num-seqs=2 → two long ones"
+    assert _said(menu) == set()
+
+
+def test_lines_that_belong_together_are_read_together() -> None:
+    text = "The fix is\nvendored here and inert under the prefix-off\ndefault, which is why"
+    (claim,) = _claims(text)
+    assert (claim.position.line, claim.position.column) == (2, 37)
+    assert claim.words == "prefix-off default"
+
+
+def test_a_claim_knows_where_its_words_stand() -> None:
+    text = "services:\n  hare:\n    # Note: x.\n    #   - KV fine. Pinned to vLLM v0.24.0 (for good)\n    image: x\n"
+    (claim,) = claims_of_comments("compose.yml", text)
+    line = text.split("\n")[claim.position.line - 1]
+    assert line[claim.position.column - 1 : claim.end - 1] == claim.words == "Pinned to vLLM v0.24.0"
+
+
+def test_this_file_is_not_another_one() -> None:
+    assert {claim.about for claim in _claims("dual/hare.yml (this file): TP=2 + MTP n=3")} == {()}
+    assert {claim.about for claim in _claims("dual/hare.yml: TP=2 + MTP n=3")} <= {("dual/hare.yml",)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "MTP n=3 + " * 100_000,
+        "(" * 500 + " MTP n=3.",
+        ". ; " * 140 + " TP=2",
+        "1,111" * 110 + " ctx",
+        "pinned to" + " " * 500 + "x 0.25",
+        "a/" * 280 + " TP=2",
+        "Topology: " + "a" * 500 + " TP=2",
+        "MTP off " * 70,
+        "A_" * 20 + " " * 300 + "(default",
+    ],
+)
+def test_hostile_comments_end_soon_and_claim_little(line: str) -> None:
+    text = "\n".join(f"# {line}\n#" for _ in range(2_000))[:1_200_000]
+    assert len(claims_of_comments("compose.yml", text)) <= 400
