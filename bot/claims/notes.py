@@ -57,7 +57,7 @@ class ComposeNames:
         return frozenset(self._slugs)
 
     def tied(self, claim: Claim) -> Claim:
-        """The claim about the paths and slugs that its names mean; about none, where that is not certain."""
+        """The claim about the paths and slugs that its names may mean; about none, where they fit several."""
         return replace(claim, about=tuple(dict.fromkeys(found for name in claim.about for found in self._meant(name))))
 
     def _meant(self, name: str) -> tuple[str, ...]:
@@ -71,6 +71,8 @@ class ComposeNames:
         end = f"-{_normal(name)}"
         found = [path for normal, path in self._files if normal.endswith(end)]
         current = [path for path in found if not _PUT_AWAY.search(path)] or found
+        if not found:
+            return (name,)  # it may be the slug that a compose gives itself
         return (current[0],) if len(current) == 1 else ()
 
 
