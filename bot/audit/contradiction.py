@@ -114,7 +114,7 @@ def _image(claim: Claim, service: ResolvedService, world: EngineWorld) -> Verdic
     if not image or "$" in image:
         return UNKNOWN
     launched = service.launched.image if service.launched else None
-    agrees = any(same_image(str(claim.value), known) for known in (image, launched) if known)
+    agrees = any(same_image(str(claim.value).lower(), known.lower()) for known in (image, launched) if known)
     return Verdict(agrees, "image", claim.value, image, _of_image(world))
 
 

@@ -35,12 +35,8 @@ _PLAN = (
     r"todo|fixme|will|plan\w*|pending|follow-up|future|eventually|wip|later|next|soon|intend\w*|goal|target\w*|aim\w*|"
     r"propos\w+|candidate|ideal\w*|hope\w*|expected|once"
 )
-_NO_CLAIM = re.compile(
-    rf"(?<![\w-])(?:{_HISTORY}|{_CONDITION}|{_COMPARISON}|{_MEASURED}|{_PLAN})(?![\w])", re.IGNORECASE
-)
-_BEGINS = re.compile(
-    r"[\W_]*(?:with|at|on|in|under|by|from|as|because|so|and|but|that|which|a|an|e\.g|i\.e)\b", re.IGNORECASE
-)
+_NO_CLAIM = re.compile(rf"(?<![\w-])(?:{_HISTORY}|{_CONDITION}|{_COMPARISON}|{_MEASURED}|{_PLAN})(?![\w])")
+_BEGINS = re.compile(r"[\W_]*(?:with|at|on|in|under|by|from|as|because|so|and|but|that|which|a|an|e\.g|i\.e)\b")
 _AFTER = re.compile(
     r"\s*(?:[,(—–-]\s*)*(?:theoretical|potential|planned|ideal|recommended|suggested|was|were|until|before|previously|formerly|dropped|deprecated|if|when|unless|only|once|"
     r"n't|is not|isn'?t|never|would|could|can|may|might|will|should|must|costs?|dies|crash\w*|oom\w*|fail\w*|"
@@ -65,7 +61,7 @@ _IMAGE = re.compile(r"vllm/vllm-", re.IGNORECASE)
 _THIS = re.compile(r"\(?\bthis(?: (?:file|one|slug|compose))?\b\)?", re.IGNORECASE)
 
 
-_SEVERAL = re.compile(r"[^/|.;]{0,40}?\s(?:/|\||or)\s*~?\d[\d.,]*\s?[KM]?\b")
+_SEVERAL = re.compile(r"[^/|.;]{0,40}?\s(?:/|\||or)\s*~?\d[\d.,]*\s?[km]?\b")
 _BECOMES = re.compile(r"[\s)]*(?:→|->|⇒|to\b)\s*[~v]?\d")
 
 

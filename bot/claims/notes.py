@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from bot.claims.guards import is_no_claim
-from bot.claims.mentions import WANTED, Mention, of_text
+from bot.claims.mentions import WORDS, Mention, of_text
 from bot.claims.model import Claim
 from bot.claims.prose import Line, Statement, statements
 from bot.claims.reading import MAX_MENTIONS, claim_of, segment_of
@@ -82,13 +82,13 @@ def _normal(name: str) -> str:
 
 def claims_of_note(path: str, text: str, begin: int, end: int) -> tuple[Claim, ...]:
     """What the part of a file from `begin` to `end` says of composes, which `about` names as it does."""
-    if end - begin > MAX_NOTE or not WANTED.search(text[begin:end].lower()):
+    if end - begin > MAX_NOTE or not any(word in text[begin:end].lower() for word in WORDS):
         return ()
     found: list[Claim] = []
-    for statement in statements(path, [list(_lines(text, begin, end))], WANTED):
-        for mention in of_text(statement.text, statement.small)[:MAX_MENTIONS]:
+    for statement in statements(path, [list(_lines(text, begin, end))], WORDS):
+        for mention in of_text(statement.small)[:MAX_MENTIONS]:
             about = tuple(dict.fromkeys(_names(statement, mention)))
-            if about and not is_no_claim(statement.text, mention, segment_of(statement.text, mention), note=True):
+            if about and not is_no_claim(statement.small, mention, segment_of(statement.text, mention), note=True):
                 found.append(replace(claim_of(statement, mention), about=about))
     return tuple(found)
 

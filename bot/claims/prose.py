@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bot.provenance import Position
@@ -81,10 +81,10 @@ class _Paragraph:
     block: int
 
 
-def comment_blocks(text: str, wanted: re.Pattern[str]) -> Iterator[list[Line]]:
+def comment_blocks(text: str, wanted: Sequence[str]) -> Iterator[list[Line]]:
     """The comments of a YAML file that have lines of their own, those of embedded scripts too: what follows each other
-    is one block, and only blocks in which something `wanted` stands are given. A comment without words is an empty
-    line. `wanted` is asked of small letters.
+    is one block, and only blocks in which a `wanted` word stands are given. A comment without words is an empty line.
+    The words are in small letters.
     """
     block: list[Line] = []
     room = MAX_COMMENTS
@@ -97,15 +97,20 @@ def comment_blocks(text: str, wanted: re.Pattern[str]) -> Iterator[list[Line]]:
                 break
             block.append(Line(number, len(line) - len(words) + 1, words[:MAX_LINE].rstrip()))
         elif block:
-            if any(wanted.search(line.text.lower()) for line in block):
+            if _has("\n".join(part.text for part in block).lower(), wanted):
                 yield block
             block = []
-    if any(wanted.search(line.text.lower()) for line in block):
+    if block and _has("\n".join(part.text for part in block).lower(), wanted):
         yield block
 
 
-def statements(path: str, blocks: Iterable[list[Line]], wanted: re.Pattern[str]) -> Iterator[Statement]:
-    """The statements in which something `wanted` stands. Code, commands and tables state nothing."""
+def _has(small: str, wanted: Sequence[str]) -> bool:
+    """Whether one of some words is in a text."""
+    return any(word in small for word in wanted)
+
+
+def statements(path: str, blocks: Iterable[list[Line]], wanted: Sequence[str]) -> Iterator[Statement]:
+    """The statements in which a `wanted` word stands. Code, commands and tables state nothing."""
     for number, block in enumerate(blocks):
         for paragraph in _paragraphs(block, number):
             yield from _statements(path, paragraph, wanted)
@@ -155,7 +160,7 @@ def _begin(line: Line) -> tuple[str, int] | None:
     return None
 
 
-def _statements(path: str, paragraph: _Paragraph, wanted: re.Pattern[str]) -> Iterator[Statement]:
+def _statements(path: str, paragraph: _Paragraph, wanted: Sequence[str]) -> Iterator[Statement]:
     if sum(len(line.text) for line in paragraph.lines) > MAX_PARAGRAPH:
         return
     text, starts, shifts = "", [], []
@@ -167,12 +172,12 @@ def _statements(path: str, paragraph: _Paragraph, wanted: re.Pattern[str]) -> It
     small = text.lower()
     if len(small) != len(text):  # a letter that has no small form of its own length
         small = text
-    if not paragraph.key and not wanted.search(small):
+    if not paragraph.key and not _has(small, wanted):
         return
     text = text.rstrip()
     for first, (begin, end) in enumerate(_sentences(text)):
         keyed = first == 0 and paragraph.key
-        if end - begin > MAX_STATEMENT or not (keyed or wanted.search(small, begin, end)):
+        if end - begin > MAX_STATEMENT or not (keyed or _has(small[begin:end], wanted)):
             continue
         at = bisect_right(starts, begin) - 1
         last = bisect_right(starts, max(end - 1, begin))

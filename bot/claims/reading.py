@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from bot.claims.guards import is_no_claim, lists_others, names_in
-from bot.claims.mentions import WANTED, Mention, of_key, of_text
+from bot.claims.mentions import WORDS, Mention, of_key, of_text
 from bot.claims.model import Claim, shortened
 from bot.claims.prose import Statement, comment_blocks, statements
 from bot.claims.variables import defaults, toggles
@@ -28,8 +28,8 @@ _ENDS = re.compile(r"\s*(?:$|[—–(),:→⇒]|->|\+|(?:by default|here|on this
 @lru_cache(maxsize=512)
 def claims_of_comments(path: str, text: str) -> tuple[Claim, ...]:
     """What the comments of a compose say of the services that they stand with, in their order."""
-    blocks = list(comment_blocks(text, WANTED))
-    return (*claims(statements(path, blocks, WANTED)), *islice(defaults(path, blocks), MAX_CLAIMS))
+    blocks = list(comment_blocks(text, WORDS))
+    return (*claims(statements(path, blocks, WORDS)), *islice(defaults(path, blocks), MAX_CLAIMS))
 
 
 def claims(said: Iterable[Statement]) -> tuple[Claim, ...]:
@@ -54,12 +54,12 @@ def _claimed(statement: Statement) -> Iterator[tuple[Mention, bool]]:
     """The mentions of a statement that are claims, and whether nothing but their standing alone makes them one."""
     if lists_others(statement.heading) or lists_others(statement.key):
         return
-    stated = list(of_key(statement.key, statement.text)) if statement.first and statement.key else []
+    stated = list(of_key(statement.key, statement.small)) if statement.first and statement.key else []
     for mention in stated:
-        if not is_no_claim(statement.text, mention, segment_of(statement.text, mention)):
+        if not is_no_claim(statement.small, mention, segment_of(statement.text, mention)):
             yield mention, False
     after = max((mention.end for mention in stated), default=0)
-    mentions = [mention for mention in of_text(statement.text, statement.small) if mention.start >= after]
+    mentions = [mention for mention in of_text(statement.small) if mention.start >= after]
     if len(mentions) > MAX_MENTIONS:
         return
     for number, mention in enumerate(mentions):
@@ -68,7 +68,7 @@ def _claimed(statement: Statement) -> Iterator[tuple[Mention, bool]]:
         alone = not mention.explicit and not listed
         if alone and not _stands_alone(statement, mention):
             continue
-        if not is_no_claim(statement.text, mention, segment):
+        if not is_no_claim(statement.small, mention, segment):
             yield mention, alone
 
 

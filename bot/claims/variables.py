@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from bot.claims.mentions import DRAFTER, EAGER, PREFIX
-from bot.claims.model import MAX_SENTENCE, Claim, shortened
+from bot.claims.model import Claim, shortened
 from bot.claims.prose import Line, Statement
 from bot.provenance import Position
 
@@ -28,6 +28,7 @@ _TOGGLES = (
     ),
     re.compile(rf"\b{_WHAT}\s+off\s*(?:[—–:,-]+|with|by|via)\s*(?:setting\s+)?`?{_SET}", re.IGNORECASE),
 )
+_VERBS = ("disables", "drops", "removes", " off")
 _NEGATED = re.compile(
     r"\b(?:not|no longer|never|neither|nor|cannot|can't|doesn't|didn't|was|were|used to|if)\b[^.;]{0,60}$", re.I
 )
@@ -50,7 +51,7 @@ def defaults(path: str, blocks: Iterable[list[Line]]) -> Iterator[Claim]:
 
 def toggles(statement: Statement) -> Iterator[Claim]:
     """What a statement says that a variable switches off: `SPEC=off disables the drafter`."""
-    if "=" not in statement.text or len(statement.text) > 8 * MAX_SENTENCE:
+    if "=" not in statement.text or not any(verb in statement.small for verb in _VERBS):
         return
     for pattern in _TOGGLES:
         for match in pattern.finditer(statement.text):
