@@ -109,6 +109,8 @@ def test_a_statement_about_the_default_is_a_claim(comment: str, expected: set[st
         # Quotations and questions
         'they wrote "TP=2 + MTP n=3" in the thread',
         "Is prefix caching ON by default?",
+        # The end of a remark whose beginning is elsewhere
+        "no spec-decode)",
         # Code, commands, tables
         "- --max-num-seqs",
         "MAX_NUM_SEQS=2 docker compose up with TP=2 + MTP n=3",
