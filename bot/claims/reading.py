@@ -52,7 +52,11 @@ def claims(said: Iterable[Statement]) -> tuple[Claim, ...]:
 
 def _claimed(statement: Statement) -> Iterator[tuple[Mention, bool]]:
     """The mentions of a statement that are claims, and whether nothing but their standing alone makes them one."""
-    if statement.text.count(")") > statement.text.count("(") or lists_others(statement.heading) or lists_others(statement.key):
+    if (
+        statement.text.count(")") > statement.text.count("(")
+        or lists_others(statement.heading)
+        or lists_others(statement.key)
+    ):
         return
     stated = list(of_key(statement.key, statement.small)) if statement.first and statement.key else []
     for mention in stated:
