@@ -52,8 +52,11 @@ def _changed(answer: dict[str, Any]) -> dict[str, tuple[dict[str, Any], dict[str
 
 def test_the_hotfix_leaves_the_pair_reachable_on_both(hotfix: tuple[int, dict[str, Any]]) -> None:
     status, answer = hotfix
-    assert (status, answer["conclusion"]) == (0, "success")
-    assert answer["introduced"] == []
+    # It turned the default off below a comment that goes on saying "ON by default".
+    assert (status, answer["conclusion"]) == (0, "neutral")
+    assert [(found["rule"], found["path"], found["cause"]) for found in answer["introduced"]] == [
+        ("stale-claim", DUAL, "prefix_caching=True")
+    ]
     changed = _changed(answer)
     assert set(changed) == {DUAL, SINGLE}
     for before, after in changed.values():
@@ -65,6 +68,19 @@ def test_the_hotfix_leaves_the_pair_reachable_on_both(hotfix: tuple[int, dict[st
         SINGLE,
     ]
     assert PAIR not in {finding["rule"] for finding in answer["fixed"]}
+
+
+def test_the_note_that_exempted_the_slug_is_a_stale_claim(history: History) -> None:
+    answer = json.loads(
+        _run(
+            "audit", str(history.root), "--rev", history.parent(HOTFIX), "--rule", "stale-claim", "--format", "json"
+        ).stdout
+    )
+    found = [finding for finding in answer["findings"] if finding["path"].endswith("patches.yml")]
+    assert [(one["slug"], one["status"], one["level"]) for one in found] == [
+        ("vllm/qwen-27b-dual-nvfp4", "active", "warning")
+    ]
+    assert "drafter mtp, not none" in found[0]["message"]
 
 
 @pytest.mark.parametrize(
