@@ -97,7 +97,7 @@ def test_a_statement_about_the_default_is_a_claim(comment: str, expected: set[st
         "69 MB free with MTP n=5",
         "n-sweep: MTP n=2 70, MTP n=3 74",
         "broken on stock vLLM v0.24.0 because of the parser",
-        "MTP n=4 crashes within two sessions",
+        "MTP n=4 crashes within two hours",
         # Plans and theory
         "TODO: MTP n=3 + fp8 KV",
         "Max ctx: ~16K (theoretical) — it never boots",
