@@ -33,6 +33,7 @@ BELOW: dict[str, set[str]] = {
     "review": {"markdown", "compose", "engine", "hazards", "resolution", "audit"},
     "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "review"},
     "jobs": {
+        "upstream",
         "markdown",
         "compose",
         "engine",

@@ -32,7 +32,7 @@ MIN_ABBREVIATION = 7
 
 
 _NUMBERS = re.compile(r"#(\d{1,9})\b")
-_SPEAKS = re.compile(
+SPEAKS = re.compile(
     r"revert|undo|back(?:s|ed|ing)?[\s-]?out|re-?(?:land|appl|submit|merge)|cherry|back-?port|take 2|attempt",
     re.IGNORECASE,
 )
@@ -139,7 +139,7 @@ class _Linking:
         number = str(self.number)
         if number in commit.title or number in commit.message or commit.sha[:MIN_ABBREVIATION].lower() in self.recorded:
             return True
-        if _SPEAKS.search(commit.title) or _SPEAKS.search(commit.message):
+        if SPEAKS.search(commit.title) or SPEAKS.search(commit.message):
             return True
         return any(int(found) in self.pulls for found in _NUMBERS.findall(commit.title))
 
