@@ -317,20 +317,22 @@ class _Poll:
         for ref in refs:
             heads[ref.name] = before.get(ref.name) if objects.get(ref.name) == ref.sha else await self._target(ref)
         self._moved(heads != before)
-        kept = {ref.name: ref.sha for ref in refs if ref.annotated and heads[ref.name] != ref.sha}
+        kept = {ref.name: ref.sha for ref in refs if heads[ref.name] not in (None, ref.sha)}
         # Where a tag's commit is still to be asked for, the whole list is asked for again.
-        whole = all(heads.values())
+        whole = None not in heads.values()
         self.state[what] = {"etag": etag if whole else "", "heads": heads, "objects": kept}
 
     async def _target(self, ref: Ref) -> str | None:
-        """The commit of a branch or a tag; None where an annotated tag could not be looked at yet."""
+        """The commit of a branch or a tag: None where an annotated tag could not be looked at yet, an empty text where
+        it is about something else.
+        """
         if not ref.annotated:
             return ref.sha
         if not wanted_tags({ref.name: ref.sha}, self.pins):
             return ref.sha  # nobody asks where it stands
         if not self._may_ask():
             return None
-        return await self.public.tagged(self.repository, ref.sha)
+        return await self.public.tagged(self.repository, ref.sha) or ""
 
     def _moved(self, moved: bool) -> None:
         if moved:
