@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bot.audit.discovery import discover
+from bot.audit.images import images_of
 from bot.cli.failure import Failure
 from bot.cli.machine import print_json
 from bot.cli.opening import opened
 from bot.cli.options import format_option, rev_option
 from bot.cli.terminal import Terminal
-from bot.compose import load_project
 from bot.engine.facts import releases
 from bot.hazards import load_rules
-from bot.hazards.releases import Upstream
 from bot.references import normalise
-from bot.resolution import Repository, resolve_service
 from bot.upstream.facts import BadFact, Facts, read_facts
 from bot.upstream.repository_pins import RepositoryPin, Use, pins_of
 from bot.upstream.sites import Site, sites_in
-from bot.upstream.watch import Known, Watched, watch, watched_references
+from bot.upstream.watch import Watched, watch, watched_references
 
 SCHEMA = 1
 MAX_SHOWN = 8
@@ -50,7 +47,7 @@ def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, output:
     with opened(repo, rev) as repository:
         catalog = repository.catalog
         sites = sites_in(repository.tree, catalog)
-        pins = pins_of(catalog, _services(repository))
+        pins = pins_of(catalog, (Use(*found) for found in images_of(repository)))
         references = watched_references(catalog, sites, upstream.fixes)
         if every:
             named = {site.reference for site in sites}
@@ -59,7 +56,7 @@ def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, output:
             references,
             pins,
             sites,
-            known=known_by(upstream),
+            known=upstream.known,
             releases=releases(),
             titles={reference: fix.title for reference, fix in upstream.fixes.items()},
             facts=recorded or (lambda _: Facts()),
@@ -68,31 +65,6 @@ def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, output:
         print_json(clocks_json(found, pins))
     else:
         _print(Terminal(), found, pins)
-
-
-def known_by(upstream: Upstream) -> Known:
-    """What `rules/upstream.yml` says of a release's source."""
-
-    def known(reference: str, release: str) -> tuple[bool | None, str] | None:
-        fix = upstream.fixes.get(reference)
-        for entry in fix.verified if fix else ():
-            if fix is not None and entry.releases.holds(release):
-                return fix.in_release(release), entry.how
-        return None
-
-    return known
-
-
-def _services(repository: Repository) -> Iterator[Use]:
-    """The images of every service that runs vLLM by default."""
-    configuration = repository.catalog.configuration
-    for unit in discover(repository.tree, repository.documents, configuration).units:
-        project = load_project(repository.documents, unit.files, {})
-        for name in project.services:
-            resolved = resolve_service(repository, unit.files, name, project=project)
-            for world in resolved.defaults[:1]:
-                if world.kind == "vllm" or (world.kind is None and "vllm" in world.pin.image.lower()):
-                    yield Use(world.pin.image, " ".join(resolved.slugs) or name, resolved.position)
 
 
 def _recorded(lines: Iterable[str]) -> Callable[[str], Facts]:

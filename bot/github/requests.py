@@ -46,6 +46,7 @@ MAX_REDIRECTS = 3
 GRAPHQL = "/graphql"
 JSON = sansio.accept_format()
 RAW = sansio.accept_format(media="raw", json=False)
+SHA = sansio.accept_format(media="sha", json=False)
 
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 _REDIRECTS = {301, 302, 307, 308}

@@ -120,6 +120,13 @@ class Upstream:
 
     fixes: Mapping[str, Fix] = field(default_factory=dict)
 
+    def known(self, reference: str, release: str) -> tuple[Truth, str] | None:
+        """Whether a release has a fix, and how that was seen in its source; None when nobody has looked."""
+        fix = self.fixes.get(reference)
+        entries = fix.verified if fix else ()
+        entry = next((entry for entry in entries if entry.releases.holds(release)), None)
+        return (fix.in_release(release), entry.how) if fix and entry else None
+
     def unfit(self, reference: str, releases: tuple[str, ...]) -> Verified | None:
         """Why a backport of the reference does harm on all of these releases; None when that is not known."""
         fix = self.fixes.get(reference)

@@ -19,7 +19,7 @@ from bot.github.errors import Conflict, Forbidden, GitHubError, NotFound, RateLi
 from bot.github.model import RepositoryName
 from bot.github.public import CommitData, Public, Ref, Remark, Ticket
 from bot.references import UPSTREAM
-from bot.store import Facts, Records
+from bot.store import Facts
 from bot.upstream.facts import Facts as ClockFacts
 from bot.upstream.facts import read_facts
 from bot.upstream.lines import Node
@@ -90,14 +90,13 @@ class Recording:
     def __init__(
         self,
         facts: Facts,
-        records: Records,
         *,
         every: float = 1800.0,
         now: Callable[[], float] = time.time,
         progress: Progress = lambda _: None,
     ) -> None:
         self._facts = facts
-        self._records = records
+        self._records = facts.records
         self._every = every
         self._now = now
         self._progress = progress

@@ -15,7 +15,7 @@ from bot.github.requests import Requests, Transport
 from bot.jobs.recording import Polled, Recording
 from bot.references import UPSTREAM
 from bot.sandbox.github import Hub, RepositoryHandle, simulated_github
-from bot.store import Database, Facts, Records
+from bot.store import Database, Facts
 from bot.upstream.clock import Clock, read_clock
 from tests.contract.middleware import Contract
 from tests.sandbox.github.caller import Caller
@@ -28,12 +28,11 @@ class Here:
     hub: Hub
     upstream: RepositoryHandle
     facts: Facts
-    records: Records
     public: Public
     time: list[float] = field(default_factory=lambda: [0.0])
 
     def recording(self) -> Recording:
-        return Recording(self.facts, self.records, now=lambda: self.hub.clock.now().timestamp() + self.time[0])
+        return Recording(self.facts, now=lambda: self.hub.clock.now().timestamp() + self.time[0])
 
     async def poll(self, numbers: Iterable[int], pins: Iterable[str] = (), repository: str = UPSTREAM) -> Polled:
         return await self.recording().poll(self.public, repository, numbers, pins)
@@ -63,7 +62,7 @@ async def upstream(folder: Path, *, anonymous: bool = False) -> AsyncIterator[He
             credential = NoCredential() if anonymous else GivenCredential(caller.token)
             try:
                 public = Public(Requests(transport, credential))
-                yield Here(hub, there, Facts(database), Records(database), public)
+                yield Here(hub, there, Facts(database), public)
             finally:
                 await transport.close()
                 database.close()

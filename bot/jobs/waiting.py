@@ -1,0 +1,97 @@
+"""What a repository waits for: its upstream references, its pins, and the lines that carry them. Pure; found in the
+resolver's process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot.audit.images import images_of
+from bot.engine.facts import releases
+from bot.hazards.releases import Upstream
+from bot.jobs.analysis import repository
+from bot.provenance import Position
+from bot.resolution import Repository
+from bot.tree import Tree
+from bot.upstream.facts import Facts
+from bot.upstream.repository_pins import RepositoryPin, Use, pins_of
+from bot.upstream.sites import Site, sites_in
+from bot.upstream.watch import Known, Watched, watch, watched_references
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Everything that clocks need of a repository. Where it runs no vLLM and has no patches, nothing is waited for."""
+
+    references: tuple[str, ...] = ()
+    pins: tuple[RepositoryPin, ...] = ()
+    sites: tuple[Site, ...] = ()
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What facts about its pins are looked for under."""
+        return tuple(pin.asked for pin in self.pins)
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Asks what a repository waits for; hazard rules wait for `rules` in every one."""
+
+    rules: tuple[str, ...]
+
+    def __call__(self, base: Tree, head: Tree) -> Waiting:  # noqa: ARG002 - there is one side
+        """The answer."""
+        return waiting_in(repository(head), self.rules)
+
+
+def waiting_in(repository: Repository, rules: Iterable[str]) -> Waiting:
+    """What a repository waits for."""
+    catalog = repository.catalog
+    pins = pins_of(catalog, (Use(*found) for found in images_of(repository)))
+    if not pins and not catalog.patches:
+        return Waiting()
+    sites = sites_in(repository.tree, catalog)
+    references = watched_references(catalog, sites, rules)
+    watched = set(references)
+    return Waiting(references, pins, tuple(site for site in sites if site.reference in watched))
+
+
+def clocks_of(
+    waiting: Waiting, upstream: Upstream, facts: Callable[[str], Facts], known: Known | None = None
+) -> tuple[Watched, ...]:
+    """The clocks of what is waited for. `known` says what was found in released sources; the rules' own word without."""
+    return watch(
+        waiting.references,
+        waiting.pins,
+        waiting.sites,
+        known=known or upstream.known,
+        releases=releases(),
+        titles={reference: fix.title for reference, fix in upstream.fixes.items()},
+        facts=facts,
+    )
+
+
+def as_json(waiting: Waiting) -> tuple[dict[str, Any], dict[str, Any]]:
+    """As it is stored: the references and pins, and the sites by their number."""
+    sites = {f"{number:06}": asdict(site) for number, site in enumerate(waiting.sites)}
+    return {"references": list(waiting.references), "pins": [asdict(pin) for pin in waiting.pins]}, sites
+
+
+def from_json(stored: Mapping[str, Any], sites: Mapping[str, Any]) -> Waiting:
+    """Back from where it was stored."""
+    return Waiting(
+        tuple(stored["references"]),
+        tuple(_pin(pin) for pin in stored["pins"]),
+        tuple(_site(sites[number]) for number in sorted(sites)),
+    )
+
+
+def _pin(stored: Mapping[str, Any]) -> RepositoryPin:
+    uses = tuple(Use(use["image"], use["name"], Position(**use["position"])) for use in stored["uses"])
+    return RepositoryPin(**{**stored, "contains": tuple(stored["contains"]), "uses": uses})
+
+
+def _site(stored: Mapping[str, Any]) -> Site:
+    return Site(**{**stored, "position": Position(**stored["position"])})
