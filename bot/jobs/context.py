@@ -19,7 +19,8 @@ Accept = Callable[[Job], Awaitable[bool]]
 @dataclass(frozen=True)
 class Context:
     """`web_url` is where people see GitHub, `public_url` where they see this server (None: nowhere). `accept` takes in
-    further jobs; `superseded` says whether a newer job does all that one would.
+    further jobs; `superseded` says whether a newer job does all that one would. `poll_seconds` is the time between two
+    polls of upstream, None where it is not watched.
     """
 
     app: App
@@ -28,6 +29,7 @@ class Context:
     superseded: Superseded
     web_url: str = "https://github.com"
     public_url: str | None = None
+    poll_seconds: float | None = None
 
     async def github(self, installation: int) -> GitHub:
         """The client of an installation."""

@@ -7,13 +7,14 @@ from bot.jobs.commanding import Commanding
 from bot.jobs.context import Context
 from bot.jobs.events import Index, Installations, MergeGroups, Reruns
 from bot.jobs.guarding import guarded
+from bot.jobs.polling import Looking, Notice, Polling, tell_nobody
 from bot.jobs.reviewing import Reviewing
 from bot.jobs.sweeping import Sweeping
 from bot.store import Handler
 
 
-def handlers(context: Context) -> dict[str, Handler]:
-    """A handler for each kind of job."""
+def handlers(context: Context, notice: Notice = tell_nobody) -> dict[str, Handler]:
+    """A handler for each kind of job. `notice` tells a repository what the clocks of upstream fixes say."""
     reviewing = Reviewing(context)
     merge_groups = MergeGroups(context)
     return guarded(
@@ -25,5 +26,7 @@ def handlers(context: Context) -> dict[str, Handler]:
             kinds.INDEX: Index(context),
             kinds.INSTALLATION: Installations(context),
             kinds.SWEEP: Sweeping(context),
+            kinds.POLL: Polling(context, notice),
+            kinds.STAND: Looking(context, notice),
         }
     )

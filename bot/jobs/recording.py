@@ -100,13 +100,18 @@ class Recording:
         self._every = every
         self._now = now
         self._progress = progress
+        self._read: dict[str, tuple[int, Record]] = {}
 
     def read(self, repository: str) -> Record:
-        """What is recorded of a repository."""
+        """What is recorded of a repository; read again when something new is."""
         state = self._facts.recall(UPSTREAM_KIND, repository) or {}
-        references = self._records.all(REFERENCE_KIND, repository)
-        commits = self._records.all(COMMIT_KIND, repository)
-        return _record(repository, state, references, commits)
+        revision = int(state.get("revision", 0))
+        known = self._read.get(repository)
+        if known is None or known[0] != revision:
+            references = self._records.all(REFERENCE_KIND, repository)
+            commits = self._records.all(COMMIT_KIND, repository)
+            known = self._read[repository] = revision, _record(repository, state, references, commits)
+        return known[1]
 
     def clock_facts(self, references: Iterable[str], pins: Iterable[str]) -> Callable[[str], ClockFacts]:
         """The facts about each of the references, as `bot.upstream.watch` asks for them. Reads the store."""
@@ -121,10 +126,11 @@ class Recording:
 
         return facts
 
-    def revision(self) -> str:
-        """Changes whenever something new is recorded, of any repository."""
-        states = {key: self._facts.recall(UPSTREAM_KIND, key) or {} for key in self._facts.keys(UPSTREAM_KIND)}
-        return " ".join(f"{key}:{state.get('revision', 0)}" for key, state in states.items())
+    def revision(self, references: Iterable[str]) -> str:
+        """Changes whenever something new is recorded of the repositories that the references are of."""
+        homes = sorted({reference.rpartition("#")[0] for reference in references})
+        states = {home: self._facts.recall(UPSTREAM_KIND, home) or {} for home in homes}
+        return " ".join(f"{home}:{state.get('revision', 0)}" for home, state in states.items())
 
     async def poll(self, public: Public, repository: str, numbers: Iterable[int], pins: Iterable[str] = ()) -> Polled:
         """Ask what is new of one repository. Raises `RateLimited` when nothing more may be asked: what was told before

@@ -61,7 +61,7 @@ def waiting_in(repository: Repository, rules: Iterable[str]) -> Waiting:
 def clocks_of(
     waiting: Waiting, upstream: Upstream, facts: Callable[[str], Facts], known: Known | None = None
 ) -> tuple[Watched, ...]:
-    """The clocks of what is waited for. `known` says what was found in released sources; the rules' own word without."""
+    """The clocks of what is waited for. `known` says what was found in released sources, the rules without."""
     return watch(
         waiting.references,
         waiting.pins,

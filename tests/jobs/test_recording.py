@@ -101,7 +101,9 @@ async def test_an_issue_that_is_closed_is_not_fixed(tmp_path: Path) -> None:
 
 async def test_a_quiet_poll_is_one_request_for_each_reference_and_three_more(tmp_path: Path) -> None:
     async with upstream(tmp_path) as here:
-        numbers = [fix(here, N + n) for n in range(3)] and [N, N + 1, N + 2]
+        numbers = [N, N + 1, N + 2, 50000, 50001]
+        for number in numbers[:3]:
+            fix(here, number)
         here.upstream.open_issue("It breaks", number=50000)
         closed = here.upstream.open_pull({"x.py": "1"}, branch="x", title="No", number=50001)
         closed.close()
@@ -109,7 +111,6 @@ async def test_a_quiet_poll_is_one_request_for_each_reference_and_three_more(tmp
             here.upstream.branch(f"releases/v0.{minor}.0")
             here.upstream.tag(f"v0.{minor}.0", message="A release")
         here.upstream.tag("nightly-build")
-        numbers += [50000, 50001]
         await here.poll(numbers, ["v0.28.0"])
         # Who has looked at it today knows that it is public.
         asked, used = here.asked(), here.hub.limits.budgets
