@@ -12,9 +12,12 @@ from bot.jobs.reviewing import Reviewing
 from bot.jobs.sweeping import Sweeping
 from bot.store import Handler
 
+notice: Notice = tell_nobody
+"""Tells a repository what the clocks of upstream fixes say."""
 
-def handlers(context: Context, notice: Notice = tell_nobody) -> dict[str, Handler]:
-    """A handler for each kind of job. `notice` tells a repository what the clocks of upstream fixes say."""
+
+def handlers(context: Context) -> dict[str, Handler]:
+    """A handler for each kind of job."""
     reviewing = Reviewing(context)
     merge_groups = MergeGroups(context)
     return guarded(
