@@ -1,0 +1,72 @@
+"""Random histories, served by the simulated GitHub: what is recorded answers as git's own content does."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.references import UPSTREAM
+from bot.sandbox.github.model import Issue, Pull
+from tests.jobs.random_history import BORN, MARK, Made, N, make
+from tests.jobs.upstream import Here, upstream
+
+
+def tell(here: Here, folder: Path, made: Made) -> None:
+    """Let GitHub have the history, and the pull request of the fix."""
+    record = here.upstream.record
+    record.branches, record.tags, record.annotated = record.store.load(folder)
+    who, opened = here.hub.user("dev"), datetime.fromtimestamp(BORN, UTC)
+    for number in (N,):
+        title, mark = made.pulls.get(number, ("[Bugfix] Honour the flag", 0))
+        issue = Issue(here.hub.next_id(), number, title, "", who, opened, opened)
+        tip = record.branches["main"]
+        pull = Pull(issue, here.hub.next_id(), "main", tip, "fix", tip, None)
+        if mark:
+            pull.merge_commit, pull.merged_at = made.marks[mark], opened
+            issue.state, issue.closed_at = "closed", opened
+        record.issues[number], record.pulls[number] = issue, pull
+
+
+async def check(folder: Path, seeds: range) -> tuple[int, int]:
+    """How many pins were asked about, and how many were unknown."""
+    asked = unknown = 0
+    async with upstream(folder) as here:
+        for seed in seeds:
+            repository = folder / f"{seed}.git"
+            made = make(seed, repository)
+            tell(here, repository, made)
+            store = here.upstream.record.store
+            for name, has in made.truth.items():  # the truth is git's
+                assert (store.read(here.upstream.record.tags[name], MARK) is not None) is has
+            here.facts.forget("upstream", UPSTREAM)
+            for kind in ("upstream-reference", "upstream-commit"):
+                here.facts.records.replace(kind, UPSTREAM, {})
+            polled = await here.poll([N])
+            assert polled.problems == ()
+            pins = [*made.truth, "v0.99.0"]
+            found = here.clock(N, *pins)
+            for name, has in made.truth.items():
+                asked += 1
+                state = found.pins[name].state
+                unknown += state == "unknown"
+                wanted = ("pinned", "unknown") if has else ("not-pinned", "unknown")
+                assert state in wanted, (seed, name, has, found.pins[name], made.told)
+            assert found.pins["v0.99.0"].state != "pinned"
+            finals = [name for name in made.truth if made.truth[name]]
+            if found.first_release is not None:
+                assert found.first_release in finals, (seed, found.first_release)
+    return asked, unknown
+
+
+async def test_a_sample_of_histories(tmp_path: Path) -> None:
+    asked, unknown = await check(tmp_path, range(12))
+    assert asked > 30
+    assert unknown <= asked * 0.05
+
+
+@pytest.mark.soak
+async def test_many_histories(tmp_path: Path) -> None:
+    asked, unknown = await check(tmp_path, range(1000, 1400))
+    assert unknown <= asked * 0.05
