@@ -112,11 +112,12 @@ def clocks_json(found: tuple[Watched, ...], pins: tuple[RepositoryPin, ...]) -> 
             }
             for pin in pins
         ],
-        "clocks": [_clock_json(item) for item in found],
+        "clocks": [clock_json(item) for item in found],
     }
 
 
-def _clock_json(item: Watched) -> dict[str, Any]:
+def clock_json(item: Watched) -> dict[str, Any]:
+    """One clock of the `clocks` contract."""
     clock = item.clock
     return {
         "reference": item.reference,
@@ -150,7 +151,8 @@ def _site_json(site: Site) -> dict[str, Any]:
     }
 
 
-def _print(out: Terminal, found: tuple[Watched, ...], pins: tuple[RepositoryPin, ...]) -> None:
+def print_clocks(out: Terminal, found: tuple[Watched, ...]) -> None:
+    """A table of clocks."""
     rows: list[tuple[str | tuple[str, str], ...]] = [
         tuple((head, "bold") for head in ("reference", "state", "first release", "pinned here", "sites"))
     ]
@@ -158,6 +160,10 @@ def _print(out: Terminal, found: tuple[Watched, ...], pins: tuple[RepositoryPin,
         clock = item.clock
         rows.append((item.reference, clock.state, clock.first_release or "-", _pinned(item), str(len(item.sites))))
     out.columns(rows)
+
+
+def _print(out: Terminal, found: tuple[Watched, ...], pins: tuple[RepositoryPin, ...]) -> None:
+    print_clocks(out, found)
     for item in found:
         _print_one(out, item)
     out.line()
