@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,12 @@ from bot.cli.failure import Failure
 from bot.cli.machine import print_json
 from bot.cli.opening import opened
 from bot.cli.options import format_option, rev_option
+from bot.cli.progress import lines_of
 from bot.cli.terminal import Terminal
+from bot.engine.cache import OFFLINE_VARIABLE, folder
 from bot.engine.facts import releases
 from bot.hazards import load_rules
+from bot.printable import printable
 from bot.references import normalise
 from bot.upstream.facts import BadFact, Facts, read_facts
 from bot.upstream.repository_pins import RepositoryPin, Use, pins_of
@@ -39,9 +44,16 @@ MAX_SHOWN = 8
 @click.option(
     "--all", "every", is_flag=True, help="Every reference that is named anywhere, not only what is waited for."
 )
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Ask GitHub now, with GITHUB_TOKEN or the App's credentials; without any there are 60 requests an hour.",
+)
 @format_option("text", "json")
-def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, output: str) -> None:
+def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, live: bool, output: str) -> None:
     """List the upstream fixes that a repository waits for: how far each is, which pins have it, what waits for it."""
+    if live and facts is not None:
+        raise Failure("--live and --facts: either ask GitHub, or read what was recorded")
     upstream = load_rules().upstream
     recorded = _recorded(facts) if facts is not None else None
     with opened(repo, rev) as repository:
@@ -52,6 +64,8 @@ def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, output:
         if every:
             named = {site.reference for site in sites}
             references = tuple(dict.fromkeys((*references, *sorted(named))))
+        if live:
+            recorded = _asked(references, [pin.asked for pin in pins])
         found = watch(
             references,
             pins,
@@ -65,6 +79,30 @@ def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, output:
         print_json(clocks_json(found, pins))
     else:
         _print(Terminal(), found, pins)
+
+
+def _asked(references: Sequence[str], pins: Sequence[str]) -> Callable[[str], Facts]:
+    """The facts that upstream tells now. What could not be had is said on standard error."""
+    from bot.github.errors import GitHubError
+    from bot.store import Database, DatabaseError
+    from bot.web.settings import SettingsError, load
+    from bot.web.watching import facts_now
+
+    if os.environ.get(OFFLINE_VARIABLE):
+        raise Failure(f"--live asks GitHub, which {OFFLINE_VARIABLE} forbids")
+    database = Database.file(folder().parents[1] / "upstream.sqlite")
+    try:
+        with lines_of() as say:
+            facts, problems = asyncio.run(facts_now(load(), references, pins, database, say=say))
+    except SettingsError as error:
+        raise Failure("the settings can't be used:\n  " + "\n  ".join(error.problems)) from error
+    except (DatabaseError, GitHubError) as error:
+        raise Failure(str(error)) from error
+    finally:
+        database.close()
+    for problem in problems:
+        click.echo(printable(f"seamguard: {problem}"), err=True)
+    return facts
 
 
 def _recorded(lines: Iterable[str]) -> Callable[[str], Facts]:

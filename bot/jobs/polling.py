@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -17,10 +16,9 @@ from bot.github.model import RepositoryName
 from bot.hazards import load_rules
 from bot.jobs.context import Context
 from bot.jobs.kinds import POLL, installation_of, repository_of, stand_job
-from bot.jobs.recording import Recording
+from bot.jobs.recording import Recording, poll_all
 from bot.jobs.standing import Standing, Standings
 from bot.jobs.waiting import clocks_of
-from bot.references import UPSTREAM
 from bot.store import Job
 from bot.upstream.watch import Watched
 
@@ -81,22 +79,10 @@ class Watching:
 
     async def poll(self, standings: tuple[Standing, ...]) -> tuple[str, ...]:
         """Asks what is new of everything that is waited for. Returns what could not be had."""
-        wanted: dict[str, set[int]] = defaultdict(set)
-        for standing in standings:
-            for reference in standing.waiting.references:
-                home, _, number = reference.rpartition("#")
-                wanted[home].add(int(number))
-        pins = sorted({asked for standing in standings for asked in standing.waiting.asked})
+        references = {reference for standing in standings for reference in standing.waiting.references}
+        pins = {asked for standing in standings for asked in standing.waiting.asked}
         public = await self._context.app.public(sorted({standing.installation for standing in standings}))
-        problems: list[str] = []
-        for home in sorted(wanted, key=lambda name: (name != UPSTREAM, name)):
-            try:
-                polled = await self.recording.poll(public, home, wanted[home], pins if home == UPSTREAM else ())
-            except RateLimited as error:
-                problems.append(f"{home}: {error}")
-                break
-            problems += polled.problems
-        return tuple(problems)
+        return await poll_all(self.recording, public, references, pins)
 
     async def clocks(self, standing: Standing) -> tuple[Watched, ...]:
         """The clocks of one repository, by what is recorded."""

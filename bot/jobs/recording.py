@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -100,12 +102,12 @@ class Recording:
         self._every = every
         self._now = now
         self._progress = progress
-        self._read: dict[str, tuple[int, Record]] = {}
+        self._read: dict[str, tuple[str, Record]] = {}
 
     def read(self, repository: str) -> Record:
         """What is recorded of a repository; read again when something new is."""
         state = self._facts.recall(UPSTREAM_KIND, repository) or {}
-        revision = int(state.get("revision", 0))
+        revision = str(state.get("revision", ""))
         known = self._read.get(repository)
         if known is None or known[0] != revision:
             references = self._records.all(REFERENCE_KIND, repository)
@@ -130,7 +132,7 @@ class Recording:
         """Changes whenever something new is recorded of the repositories that the references are of."""
         homes = sorted({reference.rpartition("#")[0] for reference in references})
         states = {home: self._facts.recall(UPSTREAM_KIND, home) or {} for home in homes}
-        return " ".join(f"{home}:{state.get('revision', 0)}" for home, state in states.items())
+        return " ".join(f"{home}:{state.get('revision', '')}" for home, state in states.items())
 
     async def poll(self, public: Public, repository: str, numbers: Iterable[int], pins: Iterable[str] = ()) -> Polled:
         """Ask what is new of one repository. Raises `RateLimited` when nothing more may be asked: what was told before
@@ -152,6 +154,25 @@ class Recording:
         finally:
             await poll.close()
         return Polled(poll.changed, tuple(poll.problems))
+
+
+async def poll_all(
+    recording: Recording, public: Public, references: Iterable[str], pins: Iterable[str]
+) -> tuple[str, ...]:
+    """Asks what is new of every repository that references are of. Returns what could not be had."""
+    wanted: dict[str, set[int]] = defaultdict(set)
+    for reference in references:
+        home, _, number = reference.rpartition("#")
+        wanted[home].add(int(number))
+    problems: list[str] = []
+    for home in sorted(wanted, key=lambda name: (name != UPSTREAM, name)):
+        try:
+            polled = await recording.poll(public, home, wanted[home], sorted(set(pins)) if home == UPSTREAM else ())
+        except RateLimited as error:
+            problems.append(f"{home}: {error}")
+            break
+        problems += polled.problems
+    return tuple(problems)
 
 
 def _record(
@@ -223,7 +244,7 @@ class _Poll:
     async def close(self) -> None:
         """Keep what was learnt of branches and tags, and how it went."""
         if self.changed:
-            self.state["revision"] = int(self.state.get("revision", 0)) + 1
+            self.state["revision"] = uuid.uuid4().hex  # no number: two processes may be at it
         await self.recording._facts.remember_soon(UPSTREAM_KIND, str(self.repository), self.state)
 
     # References
@@ -350,7 +371,9 @@ class _Poll:
         born = [row["born"] for row in watched if "born" in row]
         oldest = self.recording._now() - MAX_AGE_SECONDS
         young = [moment for moment in born if moment - MARGIN_SECONDS > oldest]
-        since = min(young) - MARGIN_SECONDS if young else None
+        before = self.state.get("since")
+        begins = [moment - MARGIN_SECONDS for moment in young] + ([before] if before is not None else [])
+        since = min(begins, default=None)  # never later than it was: others may ask about older ones
         if since != self.state.get("since") or self.state.get("pins") != sorted(self.pins):
             self.state |= {"since": since, "behind": True, "pins": sorted(self.pins)}
             self.changed = True

@@ -25,7 +25,11 @@ MAIN = "main"
 MIN_SHORT = 7
 """Characters of a commit's id that say which it is."""
 
-_NUMBER = re.compile(r"(?:#|/pulls?/|/issues/|\bPR\s{0,3}#?)(\d{1,9})\b", re.IGNORECASE)
+_NUMBER = re.compile(r"#(\d{1,9})\b|(?<!\d)(\d{4,9})(?!\d)")
+"""A number that may be that of a pull request; people leave the sign out."""
+
+_HASH = re.compile(r"\b[0-9a-f]{4,64}\b")
+_MARKS = re.compile(r"^(?:\[[^\]]{0,60}\]\s*)+")
 _REFERENCE_NEAR = r"\b[^.\n]{0,60}?(?=#|https://|[\w.-]+/[\w.-]+#)"
 _SUPERSEDES = re.compile(
     r"\b(?:supersed(?:es|ed|ing)|replac(?:es|ed|ing)|takes?\s+over|obsoletes|subsumes|new(?:er)?\s+version\s+of)"
@@ -111,20 +115,9 @@ class Record:
         return History({sha: commit.node for sha, commit in self.commits.items()}, self.main, self.since)
 
     @cached_property
-    def named(self) -> Mapping[int, frozenset[str]]:
-        """The commits that name a number."""
-        found: dict[int, set[str]] = defaultdict(set)
-        for sha, commit in self.commits.items():
-            for number in _NUMBER.findall(f"{commit.title}\n{commit.message}"):
-                found[int(number)].add(sha)
-        return {number: frozenset(shas) for number, shas in found.items()}
-
-    @cached_property
-    def speaking(self) -> frozenset[str]:
-        """The commits that speak of picks and reverts, whose link to a fix may be a hash or a title alone."""
-        return frozenset(
-            sha for sha, commit in self.commits.items() if SPEAKS.search(commit.title) or SPEAKS.search(commit.message)
-        )
+    def words(self) -> Words:
+        """What the commits say."""
+        return Words(self.commits)
 
     def commit_named(self, short: str) -> str | None:
         """The commit that an id, maybe a short one, names; None where it is not recorded or could be two."""
@@ -211,21 +204,76 @@ class Account:
                 yield {**place, "title": commit.title, "message": commit.message}
 
     def _that_matter(self, reference: RecordedReference) -> set[str]:
-        """The commits that name the fix or something that is linked to it, and all that speak of picks and reverts."""
+        """The commits that name the fix, and those that are linked to it."""
         record = self._record
         rivals = (by.rpartition("#") for by, _ in reference.rivals)
         numbers = {int(number) for home, _, number in rivals if home == record.repository}
         numbers |= {reference.number, *(number for number, _, _ in reference.others)}
-        found = set(record.speaking)
-        for number in numbers:
-            found |= record.named.get(number, frozenset())
-        # One that closes the issue, or picks the fix under a number of its own, is itself picked by that number.
-        own = {read_title(record.commits[sha].title).own for sha in record.named.get(reference.number, frozenset())}
-        for other in own - numbers:
-            found |= record.named.get(other or 0, frozenset())
-        if reference.merge_commit is not None and reference.merge_commit in record.commits:
-            found.add(reference.merge_commit)
-        return found
+        merge = reference.merge_commit if reference.merge_commit in record.commits else None
+        return record.words.linked(reference.number, numbers, reference.title, merge)
+
+
+class Words:
+    """What commits say of each other: by numbers, by hashes, and by the titles that they quote."""
+
+    def __init__(self, commits: Mapping[str, RecordedCommit]) -> None:
+        self._commits = commits
+        self._named: dict[int, set[str]] = defaultdict(set)
+        self._hashed: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        self._speaking: dict[str, str] = {}
+        self._cut: set[str] = set()
+        for sha, commit in commits.items():
+            text = f"{commit.title}\n{commit.message}"
+            for number in _numbers(text):
+                self._named[number].add(sha)
+            if SPEAKS.search(commit.title) or (commit.message and SPEAKS.search(commit.message)):
+                self._speaking[sha] = " ".join(text.split()).casefold()
+                for word in _HASH.findall(text.lower()):
+                    self._hashed[word[:4]].append((word, sha))
+                if "…" in text or "..." in text:
+                    self._cut.add(sha)  # a title may be cut there
+
+    def linked(self, number: int, numbers: Iterable[int], title: str, merge: str | None) -> set[str]:
+        """The commits that may do something to a fix: those that name it and, of those that speak of picks and reverts,
+        all that name, by number, hash or title, one that was found before.
+        """
+        found, done, seen = set(self._cut), set[str](), {number}
+        waiting = list(self._named.get(number, ())) + ([merge] if merge else [])
+        # One that names the fix may name who took it back, or pick it under a number of its own.
+        fresh = {*numbers, *(named for sha in waiting for named in _numbers(self._text(sha)))}
+        waiting += self._quoting(title, done)
+        while waiting or fresh:
+            for new in fresh - seen:
+                named = self._named.get(new, set())
+                found |= named
+                waiting += [sha for sha in named if sha in self._speaking]
+            seen |= fresh
+            batch, waiting, fresh = waiting, [], set()
+            for sha in batch:
+                if sha in done:
+                    continue
+                done.add(sha)
+                own = read_title(self._commits[sha].title).own
+                fresh |= {own} if own is not None else set()
+                near = self._hashed.get(sha[:4], ())
+                waiting += [by for word, by in near if sha.startswith(word) or word.startswith(sha)]
+                waiting += self._quoting(self._commits[sha].title, done)
+        return found | done
+
+    def _quoting(self, title: str, done: set[str]) -> list[str]:
+        """The commits that speak of picks and reverts and have a title in their text."""
+        subject = " ".join(_MARKS.sub("", read_title(title).subject).split()).casefold()
+        if not subject:
+            return []
+        return [sha for sha, text in self._speaking.items() if sha not in done and subject in text]
+
+    def _text(self, sha: str) -> str:
+        commit = self._commits[sha]
+        return f"{commit.title}\n{commit.message}"
+
+
+def _numbers(text: str) -> set[int]:
+    return {int(one or other) for one, other in _NUMBER.findall(text)}
 
 
 def wanted_tags(tags: Mapping[str, str], pins: Iterable[str] = ()) -> dict[str, str]:

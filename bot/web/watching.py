@@ -19,9 +19,11 @@ from bot.github.model import RepositoryName
 from bot.jobs import handlers
 from bot.jobs.context import Context, web_address
 from bot.jobs.polling import EVERY_SECONDS, Watching
+from bot.jobs.recording import Recording, poll_all
 from bot.jobs.resolver import RESOLVER, ResolverFailed
 from bot.jobs.standing import Standing
 from bot.store import Database, Facts, Job
+from bot.upstream.facts import Facts as ClockFacts
 from bot.upstream.watch import Watched
 from bot.web.settings import Settings
 
@@ -69,6 +71,33 @@ async def watch_once(
             told, more = (), await watching.poll(tuple(standings))
         clocks = [(str(standing.repository), await watching.clocks(standing)) for standing in standings]
         return Outcome(tuple(clocks), told, (*problems, *more))
+
+
+async def facts_now(
+    settings: Settings,
+    references: Sequence[str],
+    pins: Sequence[str],
+    database: Database,
+    *,
+    say: Say = lambda _: None,
+    timing: Timing | None = None,
+) -> tuple[Callable[[str], ClockFacts], tuple[str, ...]]:
+    """The facts about references as upstream tells them now, and what could not be had. They are kept in the database,
+    so that the next time little is asked for. Nothing is written to GitHub.
+    """
+    if settings.github_token is not None or settings.issuer is None or settings.private_key is None:
+        app = App("", "", settings.hosts, BlobCache(), timing, settings.github_token)
+        installations: list[int] = []
+    else:
+        app = App(settings.issuer, settings.private_key, settings.hosts, BlobCache(), timing)
+        installations = [found.id for found in await app.installations() if not found.suspended]
+    try:
+        await asyncio.to_thread(database.prepare)
+        recording = Recording(Facts(database), progress=say)
+        problems = await poll_all(recording, await app.public(installations), references, pins)
+        return await asyncio.to_thread(recording.clock_facts, references, pins), problems
+    finally:
+        await app.close()
 
 
 @asynccontextmanager

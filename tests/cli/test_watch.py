@@ -124,3 +124,21 @@ def test_a_token_reads_and_does_not_write(github: Elsewhere, setting: pytest.Mon
 def test_without_credentials_it_says_what_to_set(setting: pytest.MonkeyPatch) -> None:
     assert "set GITHUB_TOKEN" in run()[1]
     assert "not OWNER/NAME" in run("--repo", "serving")[1]
+
+
+def test_clocks_of_a_folder_by_what_upstream_says_now(
+    github: Elsewhere, setting: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    refused = CliRunner().invoke(cli, ["clocks", "--live"])
+    assert "forbids" in repr(refused.exception)
+    setting.delenv("SEAMGUARD_OFFLINE")
+    setting.setenv("SEAMGUARD_CACHE", str(tmp_path / "cache"))
+    setting.setenv("GITHUB_TOKEN", github.token)
+    for _ in range(2):
+        result = CliRunner().invoke(cli, ["clocks", "--live", "--repo", str(tmp_path)])
+        assert result.exit_code == 0, result.output
+        line = next(line for line in result.output.splitlines() if f"#{N} " in line)
+        assert "merged" in line
