@@ -12,7 +12,7 @@ import logging
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -61,8 +61,8 @@ takes about two hundred for a year and a half of commits, and one for each tag o
 MAX_REQUESTS_ANONYMOUS = 20
 """Where there are sixty requests an hour for everything."""
 
-MAX_REFERENCES = 500
-"""Of one repository; who names more is not watched beyond them."""
+MAX_REFERENCES = 5_000
+"""Of one upstream repository, for all that wait: the newest."""
 
 MAX_TAGS = 2_000
 MAX_BRANCHES = 300
@@ -127,6 +127,12 @@ class Recording:
             return read_facts(account.facts(int(number)), home) if account is not None else ClockFacts()
 
         return facts
+
+    async def facts_of(self, references: Sequence[str]) -> Mapping[str, ClockFacts]:
+        """The facts about those of the references that are recorded, for releases as they are tagged."""
+        facts = await asyncio.to_thread(self.clock_facts, references, ())
+        found = {reference: facts(reference) for reference in references}
+        return {reference: known for reference, known in found.items() if known != ClockFacts()}
 
     def revision(self, references: Iterable[str]) -> str:
         """Changes whenever something new is recorded of the repositories that the references are of."""
@@ -227,7 +233,7 @@ class _Poll:
         self.left = MAX_REQUESTS_ANONYMOUS if self.public.anonymous else MAX_REQUESTS
         await self._look_at_the_repository()
         rows = await self.recording._records.all_soon(REFERENCE_KIND, str(self.repository))
-        for number in self.numbers[:MAX_REFERENCES]:
+        for number in self.numbers[-MAX_REFERENCES:]:
             await self._guarded(number, rows)
         if str(self.repository) == UPSTREAM:
             await self._heads()
@@ -268,9 +274,9 @@ class _Poll:
         except (RateLimited, Unauthorised):
             raise
         except (NotFound, Forbidden, Unprocessable, Conflict) as error:
-            self._failed(number, row, error)
+            self._failed(f"{self.repository}#{number}", row, error)
         except GitHubError as error:
-            self._failed(number, row, error)
+            self._failed(f"{self.repository}#{number}", row, error)
             self.failures += 1
             if self.failures >= GIVE_UP_AFTER:
                 raise
@@ -281,11 +287,12 @@ class _Poll:
             await self.recording._records.put_soon(REFERENCE_KIND, str(self.repository), {str(number): row})
             rows[str(number)] = row
 
-    def _failed(self, number: int, row: dict[str, Any], error: GitHubError) -> None:
+    def _failed(self, what: str, row: dict[str, Any], error: GitHubError) -> None:
+        """Leave a thing alone for a while, twice as long after each failure."""
         failures = int(row.get("failures", 0)) + 1
         pause = min(LONGEST_PAUSE, self.recording._every * (2.0 ** min(failures - 1, 10)) * 0.9)
         row |= {"failures": failures, "until": self.recording._now() + pause}
-        self.problems.append(f"{self.repository}#{number}: {error}")
+        self.problems.append(f"{what}: {error}")
 
     async def _reference(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
         """What is to be recorded of a reference. The tag of the answer is kept with what the answer says."""
@@ -380,40 +387,43 @@ class _Poll:
         if since is None or not self.state.get("behind"):
             return
         commits = await self.recording._records.all_soon(COMMIT_KIND, str(self.repository))
-        lost: set[str] = set()
+        known: dict[str, Any] = self.state.get("lost") or {}
+        lost: dict[str, Any] = {}
         while gaps := [sha for sha in await asyncio.to_thread(self._gaps, commits) if sha not in lost]:
             for gap in gaps:
                 if gap in commits:
                     continue
+                row = dict(known.get(gap) or {})
+                if row.get("until", 0.0) > self.recording._now():
+                    lost[gap] = row
+                    continue
                 if not self._may_ask():
                     self.problems.append(f"{self.repository}: the history is not complete yet; the next poll goes on")
                     return
-                if not await self._fetch(gap, commits):
-                    lost.add(gap)
-        self.state["behind"] = False
+                try:
+                    await self._fetch(gap, commits)
+                except (NotFound, Unprocessable, Conflict) as error:
+                    self._failed(f"{self.repository}: commit {gap[:12]}", row, error)
+                    lost[gap] = row
+        self.state |= {"behind": bool(lost), "lost": lost}
 
     def _gaps(self, commits: Mapping[str, Any]) -> tuple[str, ...]:
         return Account(_record(str(self.repository), self.state, {}, commits), self.pins).gaps()
 
-    async def _fetch(self, sha: str, commits: dict[str, Any]) -> bool:
-        """Records a commit and those before it; False when there is no such commit."""
+    async def _fetch(self, sha: str, commits: dict[str, Any]) -> None:
+        """Records a commit and those before it. Raises `NotFound`, also in other forms, when there is none."""
         tagged = sha in ((self.state.get("tags") or {}).get("heads") or {}).values()
-        try:
-            if tagged:  # most are older than the history, which one commit tells
-                page: tuple[CommitData, ...] = (await self.public.commit(self.repository, sha),)
-            else:
-                page = await self.public.commits(self.repository, sha)
-        except (NotFound, Unprocessable, Conflict) as error:
-            self.problems.append(f"{self.repository}: commit {sha[:12]}: {error}")
-            return False
+        if tagged:  # most are older than the history, which one commit tells
+            page: tuple[CommitData, ...] = (await self.public.commit(self.repository, sha),)
+        else:
+            page = await self.public.commits(self.repository, sha)
         new = {commit.sha: _row(commit) for commit in page if commit.sha not in commits}
         if not new:
-            return False
+            raise NotFound("GitHub lists no commit that was missing")
         await self.recording._records.put_soon(COMMIT_KIND, str(self.repository), new)
         commits |= new
         self.changed = True
         self.recording._progress(f"{self.repository}: {len(commits)} commits")
-        return True
 
 
 def _told(ticket: Ticket) -> dict[str, Any]:

@@ -5,7 +5,7 @@ resolver's process.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bot.audit.images import images_of
@@ -19,6 +19,14 @@ from bot.upstream.facts import Facts
 from bot.upstream.repository_pins import RepositoryPin, Use, pins_of
 from bot.upstream.sites import Site, sites_in
 from bot.upstream.watch import Known, Watched, watch, watched_references
+
+MAX_REFERENCES = 200
+"""Of one repository: the largest tracker that is known waits for fifty. Each is a request in every poll."""
+
+MAX_SITES = 5_000
+MAX_PINS = 200
+MAX_USES = 20
+"""Of one pin: who reads of it wants to know where to look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +60,16 @@ def waiting_in(repository: Repository, rules: Iterable[str]) -> Waiting:
     pins = pins_of(catalog, (Use(*found) for found in images_of(repository)))
     if not pins and not catalog.patches:
         return Waiting()
+    pins = tuple(replace(pin, uses=pin.uses[:MAX_USES]) for pin in pins[:MAX_PINS])
     sites = sites_in(repository.tree, catalog)
-    references = watched_references(catalog, sites, rules)
-    watched = set(references)
-    return Waiting(references, pins, tuple(site for site in sites if site.reference in watched))
+    ruling = set(rules)
+    own = {reference for patch in catalog.patches for reference in patch.upstream}
+    found = watched_references(catalog, sites, ruling)
+    # Where there are too many, what rules and patches wait for comes first, then what is new.
+    order = {one: (one not in ruling, one not in own, -place) for place, one in enumerate(found)}
+    watched = set(sorted(found, key=order.__getitem__)[:MAX_REFERENCES])
+    references = tuple(reference for reference in found if reference in watched)
+    return Waiting(references, pins, tuple(site for site in sites if site.reference in watched)[:MAX_SITES])
 
 
 def clocks_of(

@@ -74,6 +74,9 @@ async def test_a_nightly_is_found_by_its_commit(tmp_path: Path) -> None:
         assert [answer.state for answer in here.clock(N, *pins).pins.values()] == ["not-pinned", "pinned"]
         unknown = "0123456789abcdef"
         assert (await here.poll([N], [unknown])).problems
+        assert not (await here.poll([N], [unknown])).problems  # it is left alone for a while
+        here.time[0] += 3600.0
+        assert (await here.poll([N], [unknown])).problems
         assert here.clock(N, unknown).pins[unknown].state == "unknown"
 
 
@@ -240,3 +243,12 @@ async def test_nobody_in_particular_may_ask_too(tmp_path: Path) -> None:
         here.upstream.tag("v0.28.0")
         await here.poll([N])
         assert here.clock(N, "v0.28.0").state == "pinned"
+
+
+async def test_only_what_is_recorded_is_told_of_it(tmp_path: Path) -> None:
+    async with upstream(tmp_path) as here:
+        fix(here)
+        await here.poll([N, N + 1])
+        assert list(await here.recording().facts_of([f"{UPSTREAM}#{N}", f"{UPSTREAM}#{N + 1}", "a/b#3"])) == [
+            f"{UPSTREAM}#{N}"
+        ]
