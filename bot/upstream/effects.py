@@ -32,7 +32,7 @@ MIN_ABBREVIATION = 7
 
 
 _NUMBERS = re.compile(r"#(\d{1,9})\b")
-SPEAKS = re.compile(
+_SPEAKS = re.compile(
     r"revert|undo|back(?:s|ed|ing)?[\s-]?out|re-?(?:land|appl|submit|merge)|cherry|back-?port|take 2|attempt",
     re.IGNORECASE,
 )
@@ -94,6 +94,11 @@ def matches(sha: str, other: str) -> bool:
     return one.startswith(two) or two.startswith(one)
 
 
+def speaks(text: str) -> bool:
+    """Whether a text speaks of picks or reverts; one that does not does nothing to a fix that it does not name."""
+    return _SPEAKS.search(text) is not None
+
+
 class _Linking:
     def __init__(self, number: int, facts: Facts, *, issue: bool) -> None:
         self.number = number
@@ -139,7 +144,7 @@ class _Linking:
         number = str(self.number)
         if number in commit.title or number in commit.message or commit.sha[:MIN_ABBREVIATION].lower() in self.recorded:
             return True
-        if SPEAKS.search(commit.title) or SPEAKS.search(commit.message):
+        if _SPEAKS.search(commit.title) or _SPEAKS.search(commit.message):
             return True
         return any(int(found) in self.pulls for found in _NUMBERS.findall(commit.title))
 

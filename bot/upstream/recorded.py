@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from bot.references import references_in
-from bot.upstream.effects import SPEAKS
+from bot.upstream.effects import speaks
 from bot.upstream.lines import History, Line, Node
 from bot.upstream.pins import is_final, pinned_at, version_of
 from bot.upstream.titles import read_title
@@ -226,7 +226,7 @@ class Words:
             text = f"{commit.title}\n{commit.message}"
             for number in _numbers(text):
                 self._named[number].add(sha)
-            if SPEAKS.search(commit.title) or (commit.message and SPEAKS.search(commit.message)):
+            if speaks(commit.title) or (commit.message and speaks(commit.message)):
                 self._speaking[sha] = " ".join(text.split()).casefold()
                 for word in _HASH.findall(text.lower()):
                     self._hashed[word[:4]].append((word, sha))
@@ -291,7 +291,7 @@ def text_that_matters(message: str) -> tuple[str, str]:
     """A commit's title, and the rest of its message where that names a number, or speaks of picks and reverts."""
     title, _, rest = message.strip().partition("\n")
     rest = rest.strip()
-    return title.strip(), rest if _NUMBER.search(rest) or SPEAKS.search(rest) else ""
+    return title.strip(), rest if _NUMBER.search(rest) or speaks(rest) else ""
 
 
 def read_said(
