@@ -112,7 +112,9 @@ class Recording:
         if known is None or known[0] != revision:
             references = self._records.all(REFERENCE_KIND, repository)
             commits = self._records.all(COMMIT_KIND, repository)
-            known = self._read[repository] = revision, _record(repository, state, references, commits)
+            # While a history is being completed, the one before it answers.
+            begins = state.get("whole") or {}
+            known = self._read[repository] = revision, _record(repository, state, begins, references, commits)
         return known[1]
 
     def clock_facts(self, references: Iterable[str], pins: Iterable[str]) -> Callable[[str], ClockFacts]:
@@ -182,15 +184,19 @@ async def poll_all(
 
 
 def _record(
-    repository: str, state: Mapping[str, Any], references: Mapping[str, Any], commits: Mapping[str, Any]
+    repository: str,
+    state: Mapping[str, Any],
+    begins: Mapping[str, Any],
+    references: Mapping[str, Any],
+    commits: Mapping[str, Any],
 ) -> Record:
-    main = state.get("main") or {}
+    """What is stored, as a record with the history that ends in main at `begins["main"]` and begins at its `since`."""
     branches = (state.get("branches") or {}).get("heads") or {}
     tags = (state.get("tags") or {}).get("heads") or {}
     return Record(
         repository,
-        main.get("sha"),
-        state.get("since"),
+        begins.get("main"),
+        begins.get("since"),
         branches,
         {name: sha for name, sha in tags.items() if sha},
         {sha: RecordedCommit(Node(tuple(row[0]), row[1]), row[2], row[3]) for sha, row in commits.items()},
@@ -261,7 +267,7 @@ class _Poll:
             return
         branch = await self.public.default_branch(self.repository)
         if branch != self.state.get("branch"):
-            self.state["main"] = {}
+            self.state |= {"main": {}, "whole": {}}
         self.state |= {"branch": branch, "looked_at": now}
 
     async def _guarded(self, number: int, rows: dict[str, Any]) -> None:
@@ -408,7 +414,12 @@ class _Poll:
         self.state |= {"behind": bool(lost), "lost": lost}
 
     def _gaps(self, commits: Mapping[str, Any]) -> tuple[str, ...]:
-        return Account(_record(str(self.repository), self.state, {}, commits), self.pins).gaps()
+        now = {"main": self.state["main"].get("sha"), "since": self.state["since"]}
+        record = _record(str(self.repository), self.state, now, {}, commits)
+        if record.history is not None and record.history.main.complete and self.state.get("whole") != now:
+            self.state["whole"] = now
+            self.changed = True
+        return Account(record, self.pins).gaps()
 
     async def _fetch(self, sha: str, commits: dict[str, Any]) -> None:
         """Records a commit and those before it. Raises `NotFound`, also in other forms, when there is none."""

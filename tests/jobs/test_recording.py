@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -252,3 +253,21 @@ async def test_only_what_is_recorded_is_told_of_it(tmp_path: Path) -> None:
         assert list(await here.recording().facts_of([f"{UPSTREAM}#{N}", f"{UPSTREAM}#{N + 1}", "a/b#3"])) == [
             f"{UPSTREAM}#{N}"
         ]
+
+
+async def test_while_a_history_is_completed_the_one_before_answers(tmp_path: Path) -> None:
+    async with upstream(tmp_path) as here:
+        fix(here)
+        here.upstream.tag("v0.28.0")
+        await here.poll([N])
+        assert here.clock(N, "v0.28.0").state == "pinned"
+        here.upstream.commit({"a.py": "1"}, "Something else (#49000)")
+        here.hub.faults.add("GET /repos/*/commits", 502, times=2)
+        assert (await here.poll([N])).problems
+        assert here.clock(N, "v0.28.0").state == "pinned"
+        here.upstream.open_issue("An older one", number=47000)
+        here.upstream.record.issues[47000].created_at -= timedelta(days=30)
+        here.time[0] += 3600.0
+        here.hub.faults.add("GET /repos/*/commits", 502, times=2)
+        await here.poll([47000, N])
+        assert here.clock(N, "v0.28.0").state == "pinned"
