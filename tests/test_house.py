@@ -30,7 +30,7 @@ BELOW: dict[str, set[str]] = {
     "hazards": {"markdown", "engine"},
     "resolution": {"compose", "shell", "worlds", "engine", "catalog"},
     "audit": {"compose", "shell", "worlds", "engine", "catalog", "hazards", "resolution"},
-    "review": {"markdown", "compose", "engine", "hazards", "resolution", "audit"},
+    "review": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "upstream"},
     "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "review"},
     "jobs": {
         "upstream",

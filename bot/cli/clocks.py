@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import click
 
 from bot.audit.images import images_of
 from bot.cli.failure import Failure
+from bot.cli.learning import offline_option, sources_of
 from bot.cli.machine import print_json
 from bot.cli.opening import opened
 from bot.cli.options import format_option, rev_option
@@ -24,6 +24,7 @@ from bot.hazards import load_rules
 from bot.printable import printable
 from bot.references import normalise
 from bot.upstream.facts import BadFact, Facts, read_facts
+from bot.upstream.known import known_from
 from bot.upstream.repository_pins import RepositoryPin, Use, pins_of
 from bot.upstream.sites import Site, sites_in
 from bot.upstream.watch import Watched, watch, watched_references
@@ -49,13 +50,19 @@ MAX_SHOWN = 8
     is_flag=True,
     help="Ask GitHub now, with GITHUB_TOKEN or the App's credentials; without any there are 60 requests an hour.",
 )
+@offline_option
 @format_option("text", "json")
-def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, live: bool, output: str) -> None:
+def clocks_command(
+    repo: Path, rev: str | None, facts: Any, every: bool, live: bool, offline: bool, output: str
+) -> None:
     """List the upstream fixes that a repository waits for: how far each is, which pins have it, what waits for it."""
     if live and facts is not None:
         raise Failure("--live and --facts: either ask GitHub, or read what was recorded")
+    if live and offline:
+        raise Failure(f"--live asks GitHub, which --offline (or {OFFLINE_VARIABLE}) forbids")
     upstream = load_rules().upstream
     recorded = _recorded(facts) if facts is not None else None
+    sources = sources_of(offline)
     with opened(repo, rev) as repository:
         catalog = repository.catalog
         sites = sites_in(repository.tree, catalog)
@@ -70,7 +77,7 @@ def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, live: b
             references,
             pins,
             sites,
-            known=upstream.known,
+            known=known_from(upstream.known, sources),
             releases=releases(),
             titles={reference: fix.title for reference, fix in upstream.fixes.items()},
             facts=recorded or (lambda _: Facts()),
@@ -88,8 +95,6 @@ def _asked(references: Sequence[str], pins: Sequence[str]) -> Callable[[str], Fa
     from bot.web.settings import SettingsError, load
     from bot.web.watching import facts_now
 
-    if os.environ.get(OFFLINE_VARIABLE):
-        raise Failure(f"--live asks GitHub, which {OFFLINE_VARIABLE} forbids")
     database = Database.file(folder().parents[1] / "upstream.sqlite")
     try:
         with lines_of() as say:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from bot.engine.cache import OFFLINE_VARIABLE
 from bot.engine.missing import missing
 from bot.printable import printable
 from bot.resolution import ResolvedService
+from bot.upstream.known import Sources
 
 T = TypeVar("T")
 
@@ -48,6 +50,13 @@ class Learning:
 
 def _say(text: str) -> None:
     click.echo(printable(f"seamguard: {text}"), err=True)
+
+
+def sources_of(offline: bool) -> Sources:
+    """The sources of releases, as far as they are asked for: what this machine has, else fetched unless `offline`."""
+    from bot.learn.excerpts import Excerpts
+
+    return Excerpts(offline or bool(os.environ.get(OFFLINE_VARIABLE)), say=_say).source
 
 
 def informed(work: Callable[[], T], pins: Callable[[T], Iterable[Pin]], learning: Learning) -> T:

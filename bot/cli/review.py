@@ -13,7 +13,7 @@ import click
 from bot.audit import Report, Unit, audit
 from bot.catalog import Configuration
 from bot.cli.failure import Failure
-from bot.cli.learning import Learning, informed, offline_option
+from bot.cli.learning import Learning, informed, offline_option, sources_of
 from bot.cli.machine import print_json
 from bot.cli.opening import Known, opened, readable
 from bot.cli.options import fail_on_option, format_option
@@ -23,7 +23,21 @@ from bot.printable import printable
 from bot.repositories import Change, RepositoryError, changed_paths, diff
 from bot.repositories.git import commit
 from bot.resolution import Repository
-from bot.review import OFFLINE, Links, Review, affected, configuration_edit, file_diffs, report, review, summary
+from bot.review import (
+    OFFLINE,
+    Bump,
+    Knowledge,
+    Links,
+    Review,
+    affected,
+    bumps,
+    configuration_edit,
+    file_diffs,
+    report,
+    review,
+    summary,
+)
+from bot.upstream.repository_pins import RepositoryPin
 
 SCHEMA = 1
 
@@ -89,8 +103,10 @@ def review_revisions(
         def work() -> tuple[Report, Report]:
             return _audit(sides[0], rules, touched.base, "before"), _audit(sides[1], rules, touched.head, "after")
 
-        old, new = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
-    return review(old, new, shown, _renamed(changes), edit)
+        reports = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
+        renamed = _renamed(changes)
+        moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
+    return review(*reports, shown, renamed, edit, moved)
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:
@@ -152,5 +168,49 @@ def review_json(outcome: Review) -> dict[str, Any]:
             }
             for comment in outcome.comments
         ],
+        "bumps": [_bump_json(bump) for bump in outcome.bumps],
         "summary": summary(outcome),
     }
+
+
+def _bump_json(bump: Bump) -> dict[str, Any]:
+    return {
+        "before": _pin_json(bump.before),
+        "after": _pin_json(bump.after),
+        "uses": [{"name": use.name, "path": use.position.path, "line": use.position.line} for use in bump.uses],
+        "fixes": [
+            {
+                "reference": fix.reference,
+                "title": fix.title,
+                "kind": fix.kind,
+                "before": fix.before.state,
+                "after": fix.after.state,
+                "evidence": list(fix.after.evidence),
+                "conflict": fix.after.conflict,
+            }
+            for fix in bump.fixes
+        ],
+        "unrecorded": list(bump.unrecorded),
+        "overlays": [
+            {
+                "script": overlay.script,
+                "mounted": overlay.mounted,
+                "edits": [
+                    {
+                        "line": check.line,
+                        "target": check.target,
+                        "before": old.state if old is not None else None,
+                        "after": check.state,
+                        "why": check.why,
+                    }
+                    for check, old in zip(overlay.checks, overlay.before, strict=True)
+                ],
+            }
+            for overlay in bump.overlays
+        ],
+        "unread": bump.unread,
+    }
+
+
+def _pin_json(pin: RepositoryPin) -> dict[str, Any]:
+    return {"image": pin.image, "release": pin.release, "commit": pin.commit, "why": pin.why}

@@ -14,7 +14,8 @@ from bot.hazards import Finding, replay
 from bot.provenance import Reason
 from bot.resolution import EngineWorld, ResolvedService
 from bot.resolution.program import server
-from bot.review import PropertyChange, Review
+from bot.review import Bump, PropertyChange, Review
+from bot.review.bump_sections import ANCHOR_WORDS, FIX_WORDS, sentence_of, short, why
 from bot.shell import Step
 from bot.worlds.model import Seam
 
@@ -234,11 +235,35 @@ def print_review(review: Review) -> None:
         out.line()
         out.line(("properties", "underline"))
         out.columns(_change(change) for change in review.property_changes)
+    for bump in review.bumps:
+        _print_bump(out, bump)
     out.line()
     unchanged = len(review.unchanged)
     verb = "is as it was" if unchanged == 1 else "are as they were"
     out.line(
         f"{_number(unchanged, 'finding')} {verb} in the composes that this change touches; others were not looked at."
+    )
+
+
+def _print_bump(out: Terminal, bump: Bump) -> None:
+    """What a moved pin inherits, and the vendored patches of which the new source says something else."""
+    out.line()
+    out.line((f"{bump.before.image} → {bump.after.image}", "underline"), f"  {sentence_of(bump)}")
+    out.columns(
+        (FIX_WORDS[fix.kind].replace("*", ""), short(fix.reference), fix.title or "", why(fix))
+        for kind in FIX_WORDS
+        for fix in bump.fixes
+        if fix.kind == kind != "keeps"
+    )
+    if bump.unrecorded and bump.after.source is not None:
+        out.line((f"  nothing is recorded of {', '.join(map(short, bump.unrecorded))}", "dim"))
+    if bump.unread:
+        out.line((f"  vendored patches were not held against it: {bump.unread}", "yellow"))
+    out.columns(
+        (f"{check.script}:{check.line}", ANCHOR_WORDS[check.state].replace("*", ""), check.target, mounted)
+        for overlay in bump.overlays
+        for mounted in ("mounted here" if overlay.mounted else "",)
+        for check in overlay.changed
     )
 
 

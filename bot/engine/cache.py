@@ -48,10 +48,11 @@ _NAME = re.compile(r"[0-9][0-9A-Za-z.+]{0,63}")
 
 def folder() -> Path:
     """Where learnt releases are kept; it need not exist."""
-    return _base() / "releases" / _form()
+    return base() / "releases" / _form()
 
 
-def _base() -> Path:
+def base() -> Path:
+    """Where this program keeps what it need not ask for again; it need not exist."""
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named)
@@ -128,12 +129,12 @@ def _write(version: str, ending: str, text: str, most: int) -> Path:
     except OSError:
         Path(partial).unlink(missing_ok=True)
         raise
-    _let_go(where.parent, f"*/*.{ending}", most)
+    let_go(where.parent, f"*/*.{ending}", most)
     return file
 
 
-def _let_go(where: Path, pattern: str, most: int) -> None:
-    """Remove what was written first, of every form; another process may be faster."""
+def let_go(where: Path, pattern: str, most: int) -> None:
+    """Remove what was written first of the files that fit, beyond `most`; another process may be faster."""
     written: list[tuple[int, Path]] = []
     for path in where.glob(pattern):
         with suppress(OSError):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from bot.audit import Report, Unit, audit
@@ -14,10 +14,22 @@ from bot.engine import Pin
 from bot.engine.missing import missing
 from bot.github.model import ChangedFile
 from bot.hazards import Rules, load_rules
+from bot.learn.excerpts import Excerpts
 from bot.memory import Memory
 from bot.resolution import Repository
-from bot.review import FileDiff, Links, Review, affected, configuration_edit, patch_diffs, review
+from bot.review import (
+    FileDiff,
+    Knowledge,
+    Links,
+    Review,
+    affected,
+    bumps,
+    configuration_edit,
+    patch_diffs,
+    review,
+)
 from bot.tree import Tree
+from bot.upstream.facts import Facts
 
 _COMMENTABLE = (".yml", ".yaml", ".sh", ".env", ".env.example")
 """Files that a comment could sit on: of the others no lines are needed."""
@@ -27,23 +39,27 @@ _COMMENTABLE = (".yml", ".yaml", ".sh", ".env", ".env.example")
 class Analysis:
     """A review, and the lines of the change that its comments can sit on.
 
-    `lacking` are pins of releases that nobody has facts of: a better review is to be had when they are learnt.
+    `lacking` are pins of releases that nobody has facts of: a better review is to be had when they are learnt, and
+    when the modules of releases in `unread` are on this machine. `references` are those that a moved pin asks about.
     """
 
     review: Review
     diffs: dict[str, FileDiff]
     lacking: tuple[Pin, ...] = ()
+    unread: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """Asks what a change does, under this process's rules."""
+    """Asks what a change does, under this process's rules. `facts` were recorded of upstream, by reference."""
 
     changes: tuple[ChangedFile, ...]
+    facts: Mapping[str, Facts] = field(default_factory=dict)
 
     def __call__(self, base: Tree, head: Tree) -> Analysis:
         """The review."""
-        return analyse(base, head, self.changes, _rules())
+        return analyse(base, head, self.changes, _rules(), self.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +92,14 @@ def repository(tree: Tree) -> Repository:
     return Repository(tree, read_catalog(tree, memory), Documents(tree, memory=memory))
 
 
-def analyse(base: Tree, head: Tree, changes: Sequence[ChangedFile], rules: Rules) -> Analysis:
+def analyse(
+    base: Tree, head: Tree, changes: Sequence[ChangedFile], rules: Rules, facts: Mapping[str, Facts] | None = None
+) -> Analysis:
     """Compares what would be merged with what is there, under the configuration that is there."""
     before = repository(base)
     after = repository(head)
     edit = configuration_edit([change.path for change in changes], after.catalog.configuration.problems)
+    proposed = after
     after = judged_by(before.catalog.configuration, after)
     paths = {path for change in changes for path in (change.path, change.previous_path) if path}
     touched = affected(before, after, paths)
@@ -98,7 +117,14 @@ def analyse(base: Tree, head: Tree, changes: Sequence[ChangedFile], rules: Rules
     new = _audit(after, rules, touched.head)
     unknown = set(missing((*old.pins, *new.pins)))
     lacking = {pin.release: pin for pin in (*old.pins, *new.pins) if pin.release in unknown} if unknown else {}
-    return Analysis(review(old, new, diffs, renamed, edit), diffs, tuple(lacking.values()))
+    sources = Excerpts(offline=True)  # this process has no business with the network
+    knowledge = Knowledge(lambda reference: (facts or {}).get(reference, Facts()), sources.source)
+    moved = bumps(before, proposed, (old, new), renamed, rules.upstream, knowledge)
+    found = review(old, new, diffs, renamed, edit, moved)
+    references = dict.fromkeys(
+        reference for bump in moved for reference in (*(fix.reference for fix in bump.fixes), *bump.unrecorded)
+    )
+    return Analysis(found, diffs, tuple(lacking.values()), sources.lacking, tuple(references))
 
 
 def judged_by(configuration: Configuration, repository: Repository) -> Repository:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.engine import Pin
+from bot.learn.excerpts import MAX_ASKED, Excerpts
 from bot.learn.provision import Provision
 
 log = logging.getLogger("seamguard.learning")
@@ -19,3 +20,18 @@ async def learnt(pins: Sequence[Pin]) -> bool:
     one finds the facts in the cache folder.
     """
     return bool(pins) and bool(await asyncio.to_thread(Provision(log.info).provide, pins))
+
+
+async def read_up(unread: Mapping[str, frozenset[str]]) -> bool:
+    """Whether modules of releases are on this machine since, as far as they can be fetched."""
+    return bool(unread) and await asyncio.to_thread(_read_up, unread)
+
+
+def _read_up(unread: Mapping[str, frozenset[str]]) -> bool:
+    excerpts = Excerpts(say=log.info)
+    asked = [
+        excerpts.source(release, sorted(paths)[start : start + MAX_ASKED])
+        for release, paths in unread.items()
+        for start in range(0, len(paths), MAX_ASKED)
+    ]
+    return any(not isinstance(found, str) for found in asked)

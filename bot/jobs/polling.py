@@ -19,7 +19,9 @@ from bot.jobs.kinds import POLL, installation_of, repository_of, stand_job
 from bot.jobs.recording import Recording, poll_all
 from bot.jobs.standing import Standing, Standings
 from bot.jobs.waiting import clocks_of
+from bot.learn.excerpts import Excerpts
 from bot.store import Job
+from bot.upstream.known import known_from
 from bot.upstream.watch import Watched
 
 log = logging.getLogger("seamguard.upstream")
@@ -74,11 +76,13 @@ class Watching:
         self._notice = notice
         self._now = now
         self._progress = progress
+        self._sources = Excerpts(say=log.info)
         self.standings = Standings(context.facts)
         self.recording = Recording(context.facts, every=every, now=now, progress=progress)
 
     async def poll(self, standings: tuple[Standing, ...]) -> tuple[str, ...]:
         """Asks what is new of everything that is waited for. Returns what could not be had."""
+        self._sources = Excerpts(say=log.info)  # what one run may fetch is bounded
         references = {reference for standing in standings for reference in standing.waiting.references}
         pins = {asked for standing in standings for asked in standing.waiting.asked}
         public = await self._context.app.public(sorted({standing.installation for standing in standings}))
@@ -91,7 +95,8 @@ class Watching:
     def _clocks(self, standing: Standing) -> tuple[Watched, ...]:
         waiting = standing.waiting
         facts = self.recording.clock_facts(waiting.references, waiting.asked)
-        return clocks_of(waiting, load_rules().upstream, facts)
+        upstream = load_rules().upstream
+        return clocks_of(waiting, upstream, facts, known_from(upstream.known, self._sources.source))
 
     async def tell(self, standing: Standing) -> str:
         """Tells a repository what is new there; nothing is asked of it when nothing is. Raises a `GitHubError`."""

@@ -15,7 +15,7 @@ from bot.jobs.applying import Applying, Outcome, Spot, posted
 from bot.jobs.context import Context
 from bot.jobs.gather import Gathering, changed_blobs, matters
 from bot.jobs.kinds import installation_of, pull_of
-from bot.jobs.learning import learnt
+from bot.jobs.learning import learnt, read_up
 from bot.review import Plan, nothing_to_review, plan, unfinished
 from bot.store import Job
 
@@ -106,9 +106,7 @@ class Reviewing:
             return await self._unfinished(github, pull, conversation, INCOMPLETE)
         gathering = Gathering(github, pull.repository, conversation, files.files, blobs)
         try:
-            found = await gathering.run(Reviewed(files.files))
-            if await learnt(found.lacking):
-                found = await gathering.run(Reviewed(files.files))
+            found = await self._found(gathering, files)
         except TooLarge as error:
             return await self._unfinished(github, pull, conversation, str(error))
         if await self._context.superseded(job):
@@ -124,6 +122,13 @@ class Reviewing:
         await self._reviewed(pull, head, base, comments=comments)
         news = "" if outcome.commented or outcome.checked else ", nothing new to say"
         return f"reviewed {head[:12]}: {found.review.conclusion}{news}"
+
+    async def _found(self, gathering: Gathering, files: ChangedFiles) -> Analysis:
+        """The review, with what had to be learnt for it."""
+        found = await gathering.run(Reviewed(files.files))
+        facts = await self._context.recorded(found.references) if found.references else {}
+        news = [bool(facts), await learnt(found.lacking), await read_up(found.unread)]
+        return await gathering.run(Reviewed(files.files, facts)) if any(news) else found
 
     async def _apply(
         self, github: GitHub, job: Job, pull: PullKey, conversation: Conversation, found: Analysis

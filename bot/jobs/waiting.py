@@ -16,9 +16,10 @@ from bot.provenance import Position
 from bot.resolution import Repository
 from bot.tree import Tree
 from bot.upstream.facts import Facts
+from bot.upstream.known import Known
 from bot.upstream.repository_pins import RepositoryPin, Use, pins_of
 from bot.upstream.sites import Site, sites_in
-from bot.upstream.watch import Known, Watched, watch, watched_references
+from bot.upstream.watch import Watched, watch, watched_references
 
 MAX_REFERENCES = 200
 """Of one repository: the largest tracker that is known waits for fifty. Each is a request in every poll."""

@@ -107,6 +107,23 @@ def tagged(version: str, api: str = GITHUB_API, patience: float = TIMEOUT) -> It
         yield Path(file.name)
 
 
+def read_api(
+    what: str, form: str, most: int, api: str = GITHUB_API, token: str = "", patience: float = TIMEOUT
+) -> bytes:
+    """What GitHub says about its repository of vLLM, at most so many bytes. Raises `SourceError`, and
+    `NoSuchReleaseError` where it has no such thing.
+    """
+    try:
+        address = f"{api.rstrip('/')}/repos/{REPOSITORY}/{what}"
+        with _opened(address, form, patience, token) as answer:
+            content: bytes = answer.read(most + 1)
+    except (OSError, HTTPException) as error:
+        _failed(f"{REPOSITORY}: {what.partition('?')[0]}", error)
+    if len(content) > most:
+        raise SourceError(f"{REPOSITORY}: {what.partition('?')[0]}: more than {most} bytes")
+    return content
+
+
 def listing(index: str | None = None, patience: float = TIMEOUT) -> Listing:
     """What an index has, by default the one that pip would ask; `patience` is in seconds. Raises `SourceError`."""
     address = f"{(index or os.environ.get(INDEX_VARIABLE) or _public_index()).rstrip('/')}/{PACKAGE}/"
@@ -163,9 +180,12 @@ def _failed(name: str, error: Exception) -> NoReturn:
     raise kind(f"{name}: the download failed ({error})") from error
 
 
-def _opened(address: str, form: str = "*/*", patience: float = TIMEOUT) -> Any:
+def _opened(address: str, form: str = "*/*", patience: float = TIMEOUT, token: str = "") -> Any:
     """An answer over HTTP; no other scheme, so that an index cannot name a file of this machine."""
     if urlsplit(address).scheme not in ("https", "http"):
         raise SourceError(f"{address[:100]}: not an address of the web")
-    request = urllib.request.Request(address, headers={"Accept": form, "User-Agent": "seamguard"})  # noqa: S310
+    headers = {"Accept": form, "User-Agent": "seamguard"}
+    request = urllib.request.Request(address, headers=headers)  # noqa: S310
+    if token:
+        request.add_unredirected_header("Authorization", f"Bearer {token}")  # for GitHub, not for where it leads
     return urllib.request.urlopen(request, timeout=patience)  # noqa: S310

@@ -1,6 +1,7 @@
 """What to say about a change: two audits compared, and where each comment belongs."""
 
 from bot.review.affected import Affected, affected
+from bot.review.bumps import Bump, Knowledge, bumps
 from bot.review.check import Annotation, CheckOutput, merge_group_check, nothing_to_review, unfinished
 from bot.review.comments import Comment, Suggestion
 from bot.review.compare import PropertyChange, Review, review
@@ -15,11 +16,13 @@ __all__ = [
     "OFFLINE",
     "Affected",
     "Annotation",
+    "Bump",
     "CheckOutput",
     "Comment",
     "ConfigurationEdit",
     "Edit",
     "FileDiff",
+    "Knowledge",
     "Limits",
     "Links",
     "Minimise",
@@ -31,6 +34,7 @@ __all__ = [
     "Suggestion",
     "Summary",
     "affected",
+    "bumps",
     "configuration_edit",
     "file_diffs",
     "looked_at",

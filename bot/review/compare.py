@@ -10,6 +10,7 @@ from bot.engine import Property, Value, source_links
 from bot.hazards import Conclusion, Difference, Finding, Level, compare, conclusion, worsened
 from bot.provenance import Reason
 from bot.resolution import ResolvedService
+from bot.review.bumps import Bump
 from bot.review.comments import Comment, Identity, comments
 from bot.review.configuration import ConfigurationEdit
 from bot.review.diff import FileDiff
@@ -46,6 +47,7 @@ class Review:
     `maybe_older` are introduced findings of services of which it cannot be told what they ran before. `composes` is the
     number of composes that were looked at: those that the change can touch. `undetermined` are the files of those of
     them in which it is not known what runs. `configuration` is set when the change edits Seamguard's own configuration.
+    `bumps` are the moves of pins, with what they inherit.
     """
 
     conclusion: Conclusion
@@ -59,6 +61,7 @@ class Review:
     composes: int = 0
     undetermined: frozenset[str] = frozenset()
     configuration: ConfigurationEdit | None = None
+    bumps: tuple[Bump, ...] = ()
 
     @property
     def introduced_or_worsened(self) -> tuple[Finding, ...]:
@@ -81,6 +84,7 @@ def review(
     diffs: Mapping[str, FileDiff],
     renamed: Mapping[str, str],
     configuration: ConfigurationEdit | None = None,
+    bumps: tuple[Bump, ...] = (),
 ) -> Review:
     """The change from `base` to `head`. `renamed` maps old paths to new ones: a moved file keeps its findings."""
     before = tuple(_moved(finding, renamed) for finding in base.findings)
@@ -98,6 +102,7 @@ def review(
         len(head.units),
         frozenset(_undetermined(head)),
         configuration,
+        bumps,
     )
     return replace(found, comments=comments(found.told, diffs, found.maybe_older))
 

@@ -9,6 +9,7 @@ from bot.engine import Value
 from bot.hazards import Finding, improved, worsened
 from bot.markdown import cell, code, prose
 from bot.provenance import Reason
+from bot.review.bump_sections import bump_sections
 from bot.review.comments import Comment, comment_on
 from bot.review.compare import PropertyChange, Review
 from bot.review.configuration import PATH
@@ -65,6 +66,7 @@ def main_sections(review: Review, links: Links) -> list[Section]:
         _table("Fixed", [_Row(finding, f"was {finding.status}", finding.level) for finding in review.fixed], OFFLINE),
         _configuration(review, links),
         _properties("Changes that no line mentions", [c for c in review.property_changes if c.unmentioned], links),
+        *bump_sections(review.bumps, links),
     ]
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from bot.upstream.effects import Effect, Effects, effects_on, matches
+from bot.upstream.effects import Effect, Effects, Event, effects_on, matches
 from bot.upstream.facts import Facts
-from bot.upstream.history import MAIN, Held, History, Reading
+from bot.upstream.history import MAIN, Held, History, Reading, read_event
 from bot.upstream.pins import PinnedAt, pinned_at
 
 _GONE = re.compile(
@@ -145,6 +145,8 @@ class Containment:
         if places:
             ((branch, position),) = places
             return self.history.at(branch, position), [f"{pin} is {branch} up to position {position}"]
+        if (event := self._at_itself(pin, at)) is not None:
+            return read_event(event), [f"{pin} is {event.commit.sha[:12]} itself"]
         return None, [f"{pin}: {at.why}" if at.why else f"no place of {pin} in the history is recorded"]
 
     def _places(self, pin: str, at: PinnedAt) -> set[tuple[str, int]]:
@@ -159,6 +161,13 @@ class Containment:
         if at.kind == "commit":
             found.update(self._commit_places(at.value))
         return found
+
+    def _at_itself(self, pin: str, at: PinnedAt) -> Event | None:
+        """What the very commit of a pin does, where it has no place; None when nothing, or its facts disagree."""
+        shas = [tag.sha for tag in self.facts.tags if tag.sha and _same(tag.name, pin, at)]
+        shas += [at.value] if at.kind == "commit" else []
+        found = {e for e in self.effects.events if any(matches(e.commit.sha, sha) for sha in shas)}
+        return found.pop() if len(found) == 1 else None
 
     def _commit_places(self, sha: str) -> set[tuple[str, int]]:
         return {
@@ -203,6 +212,9 @@ class Containment:
         self, holds: bool | None, no_ancestor: bool, reading: Reading | None, notes: list[str]
     ) -> bool | None:
         """The history where something merged at a place that nobody recorded."""
+        if holds and (lost := self._unplaced_reverts()):
+            notes.append(f"{lost} reverts it, at a place that is not recorded")
+            return None
         for effect, number in self.effects.unplaced:
             if holds and effect in (Effect.REVERTS, Effect.UNCLEAR):
                 notes.append(f"#{number} reverts it and is merged, where is not recorded")
@@ -212,6 +224,15 @@ class Containment:
                 notes.append(f"#{number} is merged, where is not recorded")
                 return None
         return holds
+
+    def _unplaced_reverts(self) -> str:
+        """A commit that may take the fix back and of which no branch is recorded; empty where there is none."""
+        placed = [e.commit.sha for e in self.effects.events if e.commit.branch is not None and e.commit.sha]
+        for event in self.effects.events:
+            takes_back = event.effect in (Effect.REVERTS, Effect.UNCLEAR)
+            if takes_back and event.commit.branch is None and not any(matches(event.commit.sha, s) for s in placed):
+                return event.commit.sha[:12] or f'"{event.commit.title[:80]}"'
+        return ""
 
     def _was_never_merged(self, at: PinnedAt) -> bool:
         """Whether no release can have it: nothing landed. Images of unknown make may have anything."""

@@ -15,6 +15,7 @@ from bot.upstream.facts import Commit, Facts, Pull
 from bot.upstream.titles import (
     MAX_DEPTH,
     Saying,
+    blamed,
     closed_issues,
     picked_commits,
     picked_pulls,
@@ -25,15 +26,22 @@ from bot.upstream.titles import (
     same_title,
     says_partly,
     says_revert,
+    taken_back,
 )
 
 MIN_ABBREVIATION = 7
 """Hexadecimal digits by which a commit may be named in short."""
 
+MIN_HINT = 4
+"""Digits below that by which it may be meant: git takes no fewer."""
+
+MAX_LISTED = 500
+"""Lines of a message in which picked titles are looked for."""
+
 
 _NUMBERS = re.compile(r"#(\d{1,9})\b")
 _SPEAKS = re.compile(
-    r"revert|undo|back(?:s|ed|ing)?[\s-]?out|re-?(?:land|appl|submit|merge)|cherry|back-?port|take 2|attempt",
+    r"revert|undo|back(?:s|ed|ing)?[\s-]?out|roll|re-?(?:land|appl|submit|merge)|cherry|back-?port|take 2|attempt",
     re.IGNORECASE,
 )
 """Words without which nothing is picked, taken back or landed again."""
@@ -112,6 +120,8 @@ class _Linking:
         merges = (pull.merge_commit for pull in facts.pulls if pull.merge_commit)
         self.recorded = {merge[:MIN_ABBREVIATION].lower() for merge in merges}
         self.titles = {read_title(pull.title).subject for pull in pulls.get(number, ()) if pull.title}
+        told = (commit.message for commit in facts.commits if str(number) in commit.message)
+        self.blamed = {who for message in told for who, whom in blamed(message) if whom == number}
         self.by_sha: dict[str, Effect] = {}
         self.by_pull: dict[int, Effect] = {}
         self.heads: dict[str, list[str]] = {}
@@ -121,6 +131,7 @@ class _Linking:
         if not self.issue:
             self._set_pull(self.number, Effect.LANDS)
             self._learn_titles(commits)
+            self._learn_who_took_it_back(commits)
         found: dict[int, Effect] = {}
         for _ in range(MAX_DEPTH):  # each round links what the one before made known
             before = (len(self.by_sha), len(self.by_pull), len(found))
@@ -146,13 +157,20 @@ class _Linking:
             return True
         if _SPEAKS.search(commit.title) or _SPEAKS.search(commit.message):
             return True
-        return any(int(found) in self.pulls for found in _NUMBERS.findall(commit.title))
+        return any(int(found) in self.pulls or int(found) in self.blamed for found in _NUMBERS.findall(commit.title))
 
     def _learn_titles(self, commits: Iterable[Commit]) -> None:
         for commit in commits:
             saying = read_title(commit.title)
             if saying.verb == "none" and (saying.own == self.number or self._is_merge(commit.sha)):
                 self.titles.add(saying.subject)
+
+    def _learn_who_took_it_back(self, commits: Iterable[Commit]) -> None:
+        """Merges that lost the fix by accident, and say nothing of it: whoever lands it again does."""
+        for commit in commits:
+            for who, whom in blamed(commit.message):
+                if whom == self.number != who and who not in self.by_pull:
+                    self._set_pull(who, Effect.REVERTS)
 
     def _event(self, commit: Commit, effect: Effect) -> Event:
         return Event(effect, commit, self._pull_of(commit), self._is_merge(commit.sha))
@@ -185,6 +203,12 @@ class _Linking:
         """The effect of the commit that a hash, maybe a short one, names."""
         near = self.heads.get(sha.lower()[:MIN_ABBREVIATION], ())
         return next((self.by_sha[known] for known in near if matches(known, sha)), None)
+
+    def _near(self, sha: str) -> Effect | None:
+        """That a hash too short to be sure of may be that of a commit with an effect."""
+        if not MIN_HINT <= len(sha) < MIN_ABBREVIATION:
+            return None
+        return Effect.UNCLEAR if any(known.startswith(sha.lower()) for known in self.by_sha) else None
 
     def _of_commit(self, commit: Commit) -> Effect | None:
         if self.issue:
@@ -231,6 +255,10 @@ class _Linking:
             return Effect.RELANDS
         if self.number in picked_pulls(message) and not self.issue:
             return Effect.LANDS
+        if saying.picked and self._lists(message):
+            return Effect.LANDS
+        if self.number in taken_back(message) and self.number != own:
+            return Effect.UNCLEAR  # it speaks of it; whether it does it is not said
         if self.number in saying.numbers and any(same_title(saying.subject, one) for one in self.titles):
             return Effect.LANDS  # picked under a number of its own; a follow-up may name it too, but has another title
         if self.number in saying.named and saying.picked and not says_revert(saying.subject):
@@ -239,15 +267,26 @@ class _Linking:
             return Effect.UNCLEAR
         return None
 
+    def _lists(self, message: str) -> bool:
+        """Whether a message has the fix among the titles of what it picks."""
+        titles = (read_title(line.strip(" *-\t")) for line in message.splitlines()[:MAX_LISTED])
+        return any(one.verb == "none" and one.own == self.number and not self.issue for one in titles)
+
     def _reverting(self, saying: Saying, message: str, depth: int) -> Effect | None:
         if saying.own == self.number and not self.issue and self._is_itself_a_revert(saying):
             return Effect.LANDS
-        undone = self._undone_by(message)
+        undone = self._undone_by(message, is_revert=True)
         if undone is None:
             undone = self._undone_title(saying, depth)
         if undone is None:
-            return None
+            return Effect.UNCLEAR if self._may_list(saying, message) else None
         return Effect.UNCLEAR if saying.partly or says_partly(message) else undone
+
+    def _may_list(self, saying: Saying, message: str) -> bool:
+        """Whether a revert that does not say of what, in its title, has the fix in its message."""
+        about = saying.named or (saying.quoted and read_title(saying.quoted).numbers)
+        known = about or reverted_commits(message) or reverted_pulls(message, is_revert=True)
+        return not known and not self.issue and str(self.number) in _NUMBERS.findall(message)
 
     def _undone_title(self, saying: Saying, depth: int) -> Effect | None:
         """What reverting the title that is quoted, or the number that is named, does."""
@@ -296,12 +335,14 @@ class _Linking:
             return Effect.RELANDS if effect in (Effect.REVERTS, Effect.RELANDS) else None
         return None
 
-    def _undone_by(self, message: str) -> Effect | None:
+    def _undone_by(self, message: str, *, is_revert: bool = False) -> Effect | None:
         """What a message does that says which commits or pull requests it reverts."""
         if not message:
             return None
-        known = [effect for sha in reverted_commits(message) if (effect := self._at(sha))]
-        known += [self.by_pull[number] for number in reverted_pulls(message) if number in self.by_pull]
+        known = [effect for sha in reverted_commits(message) if (effect := self._at(sha) or self._near(sha))]
+        known += [
+            self.by_pull[number] for number in reverted_pulls(message, is_revert=is_revert) if number in self.by_pull
+        ]
         undone = {_UNDONE[effect] for effect in known}
         if not undone:
             return None

@@ -157,12 +157,14 @@ def _read(record: _Record, repository: str) -> Fact | None:
             title, _, rest = record.words("title").partition("\n")
             message = record.words("message")
             body = message if message.strip() else rest
-            return Commit(record.words("sha"), record.text("branch"), record.integer("position"), title.strip(), body)
+            return Commit(record.words("sha"), record.branch("branch"), record.integer("position"), title.strip(), body)
         case "tag":
-            return Tag(record.needed("name"), record.text("sha"), record.text("branch"), record.integer("position"))
+            name = record.needed("name").removeprefix("refs/tags/")
+            return Tag(name, record.text("sha"), record.branch("branch"), record.integer("position"))
         case "branch":
-            origin, position = record.text("from"), record.integer("position")
-            return Branch(record.needed("name"), origin, position) if origin and position is not None else None
+            origin, position = record.branch("from"), record.integer("position")
+            name = record.branch("name") or record.needed("name")
+            return Branch(name, origin, position) if origin and position is not None else None
         case "contains":
             holds = record.truth()
             return Contains(record.needed("release"), holds) if holds is not None else None
@@ -212,9 +214,18 @@ class _Record:
         value = self.values.get(key)
         if value is None:
             return None
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+            return int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise BadFact(f"`{key}` is a whole number")
         return value
+
+    def branch(self, key: str) -> str | None:
+        """The name of a branch, without where a clone keeps it."""
+        name = self.text(key)
+        for prefix in ("refs/heads/", "refs/remotes/origin/", "origin/"):
+            name = name.removeprefix(prefix) if name else None
+        return name or None
 
     def truth(self) -> bool | None:
         value = self.values.get("holds")

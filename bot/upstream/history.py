@@ -44,10 +44,11 @@ class History:
     """The branches, and the events on them that have a place."""
 
     def __init__(self, events: Iterable[Event], branches: Iterable[Branch]) -> None:
-        self._on: dict[str, list[Event]] = defaultdict(list)
+        on: dict[str, list[Event]] = defaultdict(list)
         for event in events:
             if event.commit.branch is not None:
-                self._on[event.commit.branch].append(event)
+                on[event.commit.branch].append(event)
+        self._placed = {branch: _in_order(found) for branch, found in on.items()}
         self._cuts: dict[str, set[tuple[str, int]]] = defaultdict(set)
         for branch in branches:
             self._cuts[branch.name].add((branch.origin, branch.position))
@@ -58,19 +59,20 @@ class History:
 
     def _read(self, branch: str, position: int | None, cuts: int) -> Reading:
         reading = self._before(branch, cuts)
-        own = self._on.get(branch, ())
-        placed = [(event.commit.position, event) for event in own if event.commit.position is not None]
-        if len(placed) != len(own):
+        placed = self._placed.get(branch, ())
+        if placed is None:
             return Reading(Held.UNKNOWN, None, f"a commit on {branch} has no known position")
-        reached = [(place, event) for place, event in placed if position is None or place <= position]
-        reached.sort(key=lambda item: (item[0], item[1].effect is not Effect.LANDS, repr(item[1].commit)))
-        for index, (place, event) in enumerate(reached):
-            rival = next((other for at, other in reached[:index] if at == place), None)
-            if rival is not None and rival.effect is not event.effect:
+        before: tuple[int, Effect | None] | None = None
+        for place, event in placed:
+            if position is not None and place > position:
+                break
+            if before is not None and before[0] == place and before[1] is not event.effect:
                 reading = Reading(Held.UNKNOWN, event, f"two commits share position {place} of {branch}")
+                before = (place, None)
             else:
                 reading = _after(reading, event)
-        return reading
+                before = (place, event.effect)
+        return reading if position is None else _doubted(reading, _next(placed, position))
 
     def _before(self, branch: str, cuts: int) -> Reading:
         """What a branch had when it was cut."""
@@ -85,8 +87,41 @@ class History:
         return self._read(origin, position, cuts - 1)
 
 
+def read_event(event: Event) -> Reading:
+    """What a line holds right at an event, whatever came before it."""
+    return _after(Reading(Held.NEVER, None, ""), event)
+
+
+def _in_order(events: Iterable[Event]) -> tuple[tuple[int, Event], ...] | None:
+    """Events by position, those that land it first; None where one has no position."""
+    placed: list[tuple[int, Event]] = []
+    for event in events:
+        if event.commit.position is None:
+            return None
+        placed.append((event.commit.position, event))
+    placed.sort(key=lambda item: (item[0], item[1].effect is not Effect.LANDS, repr(item[1].commit)))
+    return tuple(placed)
+
+
+def _doubted(reading: Reading, after: Event | None) -> Reading:
+    """What a line holds, in the light of what comes next: what is landed again was lost before, maybe here already."""
+    if reading.held is not Held.IN or after is None or after.effect is not Effect.RELANDS:
+        return reading
+    why = f"{_where(after)} lands it again, so that something before took it back: nobody recorded where"
+    return Reading(Held.UNKNOWN, after, why, reading.again, reading.merge)
+
+
+def _next(placed: Iterable[tuple[int, Event]], position: int) -> Event | None:
+    """The first event behind a position."""
+    return next((event for place, event in placed if place > position), None)
+
+
+def _where(event: Event) -> str:
+    return f"{event.commit.sha[:12]} on {event.commit.branch} ({_quoted(event.commit.title)})"
+
+
 def _after(before: Reading, event: Event) -> Reading:
-    where = f"{event.commit.sha[:12]} on {event.commit.branch} ({_quoted(event.commit.title)})"
+    where = _where(event)
     if event.effect is Effect.UNCLEAR:
         return Reading(Held.UNKNOWN, event, f"{where} may take back a part of it", before.again, before.merge)
     if event.effect is Effect.REVERTS:

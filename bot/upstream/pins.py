@@ -17,6 +17,10 @@ MAX_VERSION = 100
 """Characters of a version; a longer name is none."""
 
 _COMMIT = re.compile(r"(?:[a-z0-9]+-)?(?:nightly-)?([0-9a-f]{7,64})(?:[-_].*)?")
+_BUILT = re.compile(r"(?:vllm==)?v?\d+(?:\.\d+)+[\w.]*\.?dev\d+\+(?:[\w.]*\.)?g([0-9a-f]{7,40})(?:\.[\w.]+)?")
+"""A build between releases: `0.27.1rc2.dev87+g01d4d1ad3` is that commit."""
+
+_REQUIRED = re.compile(r"vllm\s*={2,3}\s*(v?\d[\w.+!-]{0,99})")
 _PLAIN = re.compile(r"v?\d+(?:\.\d+)+[\w.+!-]*", re.IGNORECASE)
 
 
@@ -33,6 +37,10 @@ class PinnedAt:
 def pinned_at(text: str) -> PinnedAt:
     """What a tag (`v0.27.1`, `v0.27.1-cu129`, `nightly-<commit>`) or an image reference pins."""
     stripped = text.strip()
+    if built := _BUILT.fullmatch(stripped):
+        return PinnedAt("commit", built[1])
+    if required := _REQUIRED.fullmatch(stripped):
+        stripped = required[1]
     if (version := version_of(stripped)) is not None:
         return PinnedAt("release", str(version))
     image = stripped if "/" in stripped or "@" in stripped or "$" in stripped else f"vllm/vllm-openai:{stripped}"

@@ -76,6 +76,13 @@ Found = tuple[ast.AST, str]
 """A place in the source: the tree there, and its path."""
 
 
+def paths_of(question: ContentProbe) -> frozenset[str]:
+    """The modules that a probe may look at."""
+    return frozenset(
+        where.partition(":")[0] for form in question.forms for check in form.checks for where in check.within
+    )
+
+
 def probe(question: ContentProbe, source: SourceTree) -> ProbeAnswer:
     """The answer of a probe for the source of one release."""
     try:

@@ -45,26 +45,35 @@ class RepositoryPin:
             return f"v{self.release}"
         return self.commit or self.image
 
+    @property
+    def source(self) -> str | None:
+        """The release or the commit whose source it is; None where that is not known."""
+        return self.release or self.commit
+
 
 def pins_of(catalog: Catalog, services: Iterable[Use]) -> tuple[RepositoryPin, ...]:
     """The pins of vLLM: those of `services`, which are known to run it, and those of the engine profiles."""
     uses: dict[str, list[Use]] = {}
     for use in (*services, *_profiles(catalog)):
         uses.setdefault(use.image, []).append(use)
-    return tuple(_pin(catalog, image, tuple(found)) for image, found in sorted(uses.items()))
+    return tuple(pin_of(catalog, image, tuple(found)) for image, found in sorted(uses.items()))
 
 
 def _profiles(catalog: Catalog) -> Iterable[Use]:
     for profile in catalog.engines.values():
-        if profile.image and _is_vllm(catalog, profile.image):
+        if profile.image and runs_vllm(catalog, profile.image):
             yield Use(profile.image, profile.id, profile.position)
 
 
-def _is_vllm(catalog: Catalog, image: str) -> bool:
+def runs_vllm(catalog: Catalog, image: str) -> bool:
+    """Whether an image is one of vLLM, as far as its name or the configuration tells."""
     return "vllm" in image.lower() or image in catalog.configuration.images
 
 
-def _pin(catalog: Catalog, image: str, uses: tuple[Use, ...]) -> RepositoryPin:
+def pin_of(catalog: Catalog, image: str, uses: tuple[Use, ...] = ()) -> RepositoryPin:
+    """What an image means in a repository."""
+    if not image.strip():
+        return RepositoryPin(image, None, None, "built here, from what nobody knows the release of", (), uses)
     if image.startswith("vllm") and (exact := _EXACT.fullmatch(image.strip())):
         version = version_of(exact[1])
         if version is not None:

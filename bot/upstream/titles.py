@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from bot.references import OWNERS, UPSTREAM
+
 Verb = Literal["revert", "reland", "none"]
 
 MAX_DEPTH = 8
@@ -24,9 +26,10 @@ MIN_CUT = 20
 
 _MARKS = re.compile(r"^(?:\[[^\]]{0,60}\]\s*)+")
 _GROUP = re.compile(r"\s*\((?P<prefix>[\w.-]+(?:/[\w.-]+)?)?#(?P<number>\d{1,9})\)\s*$")
+_MERGED = re.compile(r"Merge pull request #(\d{1,9}) from \S", re.IGNORECASE)
 _PREFIX = r"(?:\s*\[(?!\s*(?:revert|re-?land|re-?apply)\s*\])[^\]]{0,40}\]|\s*\w[\w ./-]{0,29}:(?=\s))*\s*"
 _REVERT = re.compile(
-    rf"{_PREFIX}(?:temporar(?:y|ily)\s+)?(?P<partly>partial(?:ly)?[\s-]+)?(?:\[\s*)?(?:reverts?|undo|back[\s-]?out)\b(?:ing|ed)?\]?[\s:]*"
+    rf"{_PREFIX}(?:temporar(?:y|ily)\s+)?(?P<partly>partial(?:ly)?[\s-]+)?(?:\[\s*)?(?:reverts?|undo|back[\s-]?out|roll[\s-]?back)\b(?:ing|ed)?\]?[\s:]*"
     r"(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -47,16 +50,38 @@ _LIST = re.compile(
     r"(?:\s+(?:to|into|onto|for|in|on)\b.*)?",
     re.IGNORECASE,
 )
-_SPEAKS = re.compile(r"\brevert|\bback(?:s|ed|ing)? out\b|\bundo", re.IGNORECASE)
+_TAKES_BACK = (
+    r"revert(?:s|ed|ing)?|undo(?:es|ing)?|back(?:s|ed|ing)?[\s-]?out(?:\s+of)?|roll(?:s|ed|ing)?[\s-]?back|"
+    r"disabl(?:es?|ed|ing)|remov(?:es?|ed|ing)|drop(?:s|ped|ping)?"
+)
+_SPEAKS = re.compile(rf"\b(?:{_TAKES_BACK})\b|\brevert", re.IGNORECASE)
 _OF_REVERT = re.compile(r"(?:the\s+|a\s+)?reverts?\b(?:\s+of)?", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"\b(?:now that|since|because|after|until|in favou?r of|due to|to (?:fix|unblock|avoid)|instead of|"
+    r"superseded by)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What follows gives the reason of a revert, and is not what it reverts."""
+
 _PR = re.compile(r"(?:(?P<repo>[\w.-]+(?:/[\w.-]+)?)?#|\bPR\s*#?|/pull/)(?P<number>\d{1,9})\b", re.IGNORECASE)
 _DANGLING = re.compile(r"\b(?:of|after|by|on|from|to|for|with|since|in|before|until|and|or|see)$", re.IGNORECASE)
 _FIRST = re.compile(r"(?:PR\s*)?(?:[\w.-]{1,100}(?:/[\w.-]{1,100})?)?#(?P<number>\d{1,9})\b", re.IGNORECASE)
 _REVERTED_COMMIT = re.compile(r"\breverts?\s+(?:the\s+)?commits?\s+([0-9a-z]{1,64})\b", re.IGNORECASE)
-_REVERTED_PULL = re.compile(
-    r"\breverts?\s+(?:(?:pull\s+request|PR)\s*)?(?:[\w.-]+(?:/[\w.-]+)?)?"
-    r"(?:https?://github\.com/[\w.-]+/[\w.-]+/pull/|#)"
-    r"(\d{1,9})\b",
+_OURS = rf"(?:vllm|{UPSTREAM})"
+_WRITTEN = rf"(?:https?://github\.com/{UPSTREAM}/pull/|{_OURS}?\#)(\d{{1,9}})\b"
+"""A number of vLLM, as a message writes it."""
+
+_REVERTED_PULL = re.compile(rf"\breverts?:?\s+(?:(?:pull\s+request|PR)\s*)?{_WRITTEN}", re.IGNORECASE)
+_REVERT_OF = re.compile(
+    rf"\brevert(?:s|ed|ing)?:?\s+(?:(?:of|the)\s+)*(?:(?:pull\s+request|PR)\s*)?{_WRITTEN}", re.IGNORECASE
+)
+_BLAMED = re.compile(
+    rf"{_WRITTEN}\s+(?:\w+\s+){{0,3}}(?:reverted|undid|dropped|lost|removed)\s+{_WRITTEN}", re.IGNORECASE
+)
+_BARE = re.compile(r"(?:PR\s*)?#?(\d{4,6})", re.IGNORECASE)
+_TAKEN_BACK = re.compile(
+    rf"\b(?:{_TAKES_BACK})\s+(?:the\s+|all\s+)?(?:changes?\s+(?:of|from|in|made\s+in)\s+)?"
+    rf"(?:(?:pull\s+request|PR|commit)\s*)?(?:of\s+)?{_WRITTEN}",
     re.IGNORECASE,
 )
 _RELANDED_PULL = re.compile(
@@ -108,8 +133,11 @@ def read_title(title: str) -> Saying:
     rest = " ".join(title[:MAX_TITLE].split())
     numbers: list[int] = []
     while match := _GROUP.search(rest):
-        numbers.insert(0, int(match["number"]))
+        if _is_ours(match["prefix"]):
+            numbers.insert(0, int(match["number"]))
         rest = rest[: match.start()]
+    if merged := _MERGED.match(rest):
+        numbers.append(int(merged[1]))
     plain = _PICKED_VERB.sub(r"\1", _PICKED_TAG.sub("", rest)).strip(" :")
     picked, rest = plain != rest, plain
     own = tuple(numbers)
@@ -125,7 +153,8 @@ def read_title(title: str) -> Saying:
         what = _OF.sub("", match["rest"].strip())
         first = _FIRST.match(what)
         quoted, _ = _object(what)
-        named = (int(first["number"]),) if first else ()
+        bare = _BARE.fullmatch(what)
+        named = (int(first["number"]),) if first else (int(bare[1]),) if bare else ()
         if len(own) > 1 and not _DANGLING.search(rest):  # `[Reland] X (#4) (#5)`: the first is that of X
             named, own = (*named, own[-2]), own[-1:]
         return Saying("reland", rest, own, quoted if quoted is not None else what, named, False, picked)
@@ -145,7 +174,9 @@ def _object(text: str) -> tuple[str | None, tuple[int, ...]]:
         if text.startswith(opening):
             end = text.rfind(closing)
             return (text[1:end] if end > 0 else text[1:]), ()
-    named = _numbers(text)
+    if bare := _BARE.fullmatch(text):
+        return None, (int(bare[1]),)
+    named = _numbers(_ASIDE.sub("", text))
     return (None, named) if named else (text or None, ())
 
 
@@ -154,7 +185,12 @@ def _is_quoted(text: str) -> bool:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(int(match["number"]) for match in _PR.finditer(text)))
+    return tuple(dict.fromkeys(int(match["number"]) for match in _PR.finditer(text) if _is_ours(match["repo"])))
+
+
+def _is_ours(repository: str | None) -> bool:
+    """Whether a number behind the name of a repository is one of vLLM; forks say their owner and mean their own."""
+    return repository is None or OWNERS.get(repository.lower(), repository).lower() == UPSTREAM
 
 
 def reverted_commits(message: str) -> tuple[str, ...]:
@@ -162,9 +198,20 @@ def reverted_commits(message: str) -> tuple[str, ...]:
     return tuple(match.lower() for match in _REVERTED_COMMIT.findall(message))
 
 
-def reverted_pulls(message: str) -> tuple[int, ...]:
-    """The pull requests that a message says it reverts."""
-    return tuple(int(number) for number in _REVERTED_PULL.findall(message))
+def reverted_pulls(message: str, *, is_revert: bool = False) -> tuple[int, ...]:
+    """The pull requests that a message says it reverts; that of a revert says so in more ways."""
+    pattern = _REVERT_OF if is_revert else _REVERTED_PULL
+    return tuple(int(number) for number in pattern.findall(message))
+
+
+def blamed(message: str) -> tuple[tuple[int, int], ...]:
+    """Pull requests that a message says to have taken back another one: (who, whom)."""
+    return tuple((int(who), int(whom)) for who, whom in _BLAMED.findall(message))
+
+
+def taken_back(message: str) -> tuple[int, ...]:
+    """The pull requests that a message says something takes back, maybe another one than this."""
+    return tuple(int(number) for number in _TAKEN_BACK.findall(message))
 
 
 def relanded_pulls(message: str) -> tuple[int, ...]:

@@ -9,11 +9,11 @@ from bot.catalog import Catalog
 from bot.references import UPSTREAM
 from bot.upstream.clock import Clock, PinAnswer, read_clock
 from bot.upstream.facts import Fact, Facts, Probe, collected
+from bot.upstream.known import Known
+from bot.upstream.overlays import lies_in
+from bot.upstream.pins import version_of
 from bot.upstream.repository_pins import RepositoryPin
 from bot.upstream.sites import Site
-
-Known = Callable[[str, str], tuple[bool | None, str] | None]
-"""(reference, release) → what was found in the released source, and how; None when nobody looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def watched_references(catalog: Catalog, sites: Iterable[Site], rules: Iterable[
     told = (
         site.reference
         for site in sites
-        if site.reference.startswith(f"{UPSTREAM}#") and (_waits(site) or _lies_in(site.position.path, own))
+        if site.reference.startswith(f"{UPSTREAM}#") and (_waits(site) or lies_in(site.position.path, own))
     )
     return tuple(sorted({*patches, *declared, *told, *rules}, key=_order))
 
@@ -52,12 +52,6 @@ def _files_of_patches(catalog: Catalog) -> frozenset[str]:
     """Where patches are listed, and their own files and folders."""
     listed = {patch.position.path for patch in catalog.patches}
     return frozenset(listed.union(file for patch in catalog.patches for file in patch.files))
-
-
-def _lies_in(path: str, places: frozenset[str]) -> bool:
-    """Whether a path is one of some places, or lies below one."""
-    parts = path.split("/")
-    return any("/".join(parts[:depth]) in places for depth in range(1, len(parts) + 1))
 
 
 def _waits(site: Site) -> bool:
@@ -83,14 +77,14 @@ def watch(
     by_reference: dict[str, list[Site]] = {}
     for site in sites:
         by_reference.setdefault(site.reference, []).append(site)
-    asked = tuple(dict.fromkeys((*releases, *(pin.release for pin in pins if pin.release))))
+    asked = tuple(dict.fromkeys((*releases, *(pin.source for pin in pins if pin.source))))
     names = titles or {}
     return tuple(
         _watched(
             reference,
             pins,
             tuple(by_reference.get(reference, ())),
-            _with(facts(reference), known, reference, asked),
+            with_known(facts(reference), known, reference, asked),
             names,
         )
         for reference in references
@@ -103,7 +97,7 @@ def _watched(
     if not reference.startswith(f"{UPSTREAM}#"):
         pins = ()
     clock = read_clock(reference, [pin.asked for pin in pins], facts)
-    answers = tuple((pin, _declared(reference, pin, clock.pins[pin.asked])) for pin in pins)
+    answers = tuple((pin, declared_or(reference, pin, clock.pins[pin.asked])) for pin in pins)
     believed = dict.fromkeys(
         f"{site.state}{f' {site.date}' if site.date else ''}"
         for site in sorted(sites, key=lambda site: site.date or "", reverse=True)
@@ -112,7 +106,7 @@ def _watched(
     return Watched(reference, titles.get(reference), clock, answers, sites, reference in titles, tuple(believed))
 
 
-def _declared(reference: str, pin: RepositoryPin, answer: PinAnswer) -> PinAnswer:
+def declared_or(reference: str, pin: RepositoryPin, answer: PinAnswer) -> PinAnswer:
     """The repository's own word about an image counts, unless its source was looked at."""
     if reference not in pin.contains:
         if answer.state == "unknown" and pin.why and not pin.release and not any(pin.why in e for e in answer.evidence):
@@ -122,11 +116,11 @@ def _declared(reference: str, pin: RepositoryPin, answer: PinAnswer) -> PinAnswe
     return PinAnswer("pinned", (told, *answer.evidence), answer.conflict)
 
 
-def _with(facts: Facts, known: Known, reference: str, releases: Iterable[str]) -> Facts:
-    """Facts with what is known of released sources, where no recorded probe says more."""
+def with_known(facts: Facts, known: Known, reference: str, releases: Iterable[str]) -> Facts:
+    """Facts with what is known of released sources (of commits too), where no recorded probe says more."""
     probed = {probe.release.removeprefix("v") for probe in facts.probes}
     more: list[Fact] = [
-        Probe(f"v{release}", *found)
+        Probe(f"v{release}" if version_of(release) else release, *found)
         for release in releases
         if release not in probed and (found := known(reference, release)) is not None
     ]

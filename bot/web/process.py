@@ -20,6 +20,7 @@ from bot.jobs import polling
 from bot.jobs.context import Context, web_address
 from bot.jobs.handlers import handlers
 from bot.jobs.kinds import job_of
+from bot.jobs.recording import Recording
 from bot.jobs.sweeping import EVERY_SECONDS, regularly
 from bot.store import Database, Facts, Job, Jobs, Patience
 from bot.web import logs
@@ -87,6 +88,7 @@ async def running(
         superseded,
         web_url=web_url or web_address(settings.api_url),
         public_url=settings.public_url,
+        recorded=Recording(facts).facts_of,
         poll_seconds=poll_seconds,
     )
     jobs = Jobs(database, handlers(context), patience)

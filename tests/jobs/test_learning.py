@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ from bot.engine import Pin, facts
 from bot.github.model import ChangedFile
 from bot.hazards import load_rules
 from bot.jobs import learning
-from bot.jobs.analysis import analyse
+from bot.jobs.analysis import Analysis, analyse
+from bot.learn import excerpts
+from bot.learn.excerpts import blob_hash
 from bot.learn.fetch import Listing
 from bot.learn.provision import Provision
 from bot.tree import MemoryTree
+from bot.upstream.facts import Facts, Issue, collected
 from tests.learn.source_tree import FILES
 
 COMPOSE = "services:\n  a:\n    image: vllm/vllm-openai:v{}\n    command: [Qwen/Qwen3.5-27B]\n"
@@ -67,3 +71,45 @@ async def test_it_is_learnt_in_the_server(tmp_path: Path, monkeypatch: pytest.Mo
 async def test_nothing_is_fetched_where_the_network_is_forbidden() -> None:
     assert not await learning.learnt([Pin("x", "1.2.3")])
     assert not await learning.learnt([])
+
+
+FILE = "vllm/v1/core/manager.py"
+SCRIPT = "# vllm\np = 'vllm/v1/core/manager.py'\ns = s.replace('return length', 'return length - 1')\n"
+
+
+def bumped(facts: dict[str, Facts] | None = None) -> Analysis:
+    """A review of a pin that moves, with a patch in the repository."""
+    before, after = (
+        MemoryTree({"compose.yml": COMPOSE.format(release), "patches/fix.py": SCRIPT})
+        for release in ("0.27.1", "0.28.0")
+    )
+    return analyse(before, after, [ChangedFile("compose.yml", "modified", "")], load_rules(), facts)
+
+
+async def test_modules_of_a_release_are_read_up_in_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEAMGUARD_CACHE", str(tmp_path))
+    monkeypatch.delenv("SEAMGUARD_OFFLINE", raising=False)
+    files = {"vllm/__init__.py": "", "vllm/v1/core/manager.py": "x = 1\n"}
+
+    def answer(what: str, *_: Any) -> bytes:
+        if what.startswith("git/trees/"):
+            tree = [{"path": path, "type": "blob", "sha": blob_hash(text.encode())} for path, text in files.items()]
+            return json.dumps({"tree": tree}).encode()
+        return next(text.encode() for text in files.values() if blob_hash(text.encode()) in what)
+
+    monkeypatch.setattr(excerpts, "read_api", answer)
+    found = bumped()
+    assert found.unread == {"0.27.1": {FILE}, "0.28.0": {FILE}}
+    assert found.review.bumps[0].unread == "its source is not at hand"
+    assert await learning.read_up(found.unread)
+    again = bumped()
+    assert (again.unread, again.review.bumps[0].unread) == ({}, "")
+    assert [check.state for check in again.review.bumps[0].overlays[0].checks] == ["gone"]
+    assert not await learning.read_up({})
+
+
+def test_recorded_facts_are_a_part_of_the_review() -> None:
+    reference = "vllm-project/vllm#43559"
+    assert reference in bumped().references
+    (bump,) = bumped({reference: collected([Issue(43559, "open", None)])}).review.bumps
+    assert next(fix.kind for fix in bump.fixes if fix.reference == reference) == "does-not-inherit"

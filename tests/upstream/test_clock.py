@@ -493,3 +493,14 @@ def test_some_pins_have_it_and_some_do_not() -> None:
     found = clock(facts, "v0.28.0", "v0.27.0", "latest")
     assert [answer.state for answer in found.pins.values()] == ["pinned", "not-pinned", "unknown"]
     assert found.state == "released"
+
+
+def test_branches_and_tags_by_their_full_names() -> None:
+    facts = [pull(), fix(10, "refs/heads/main"), branch(f"origin/{RELEASE}", 12, "origin/main")]
+    found = clock([*facts, tag("refs/tags/v0.28.0", 1, f"refs/heads/{RELEASE}")], "v0.28.0")
+    assert found.state == "pinned"
+
+
+def test_a_hash_that_is_too_short_is_a_doubt() -> None:
+    by_hand = commit("r", 15, "Back to normal", f"This reverts commit {sha('fix')[:5]}.")
+    assert clock([pull(), fix(), by_hand, tag("v0.28.0", 20)], "v0.28.0").pins["v0.28.0"].state == UNKNOWN

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from bot.catalog import read_catalog
+from bot.tree import MemoryTree
 from bot.upstream.facts import Facts, Probe, collected
-from bot.upstream.inheritance import inheritance_markdown, inherited
+from bot.upstream.inheritance import inherited
+from bot.upstream.repository_pins import RepositoryPin, pin_of
 
 REFERENCE = "vllm-project/vllm#41800"
 
@@ -28,13 +31,19 @@ def probed(before: bool | None, after: bool | None) -> Facts:
     ],
 )
 def test_a_move(before: bool | None, after: bool | None, kind: str) -> None:
-    (found,) = inherited([REFERENCE], "v0.20.0", "v0.21.0", lambda _: probed(before, after))
+    (found,) = inherited([REFERENCE], pin("v0.20.0"), pin("v0.21.0"), lambda _: probed(before, after))
     assert found.kind == kind
 
 
-def test_the_table_quotes_strangers_as_code() -> None:
-    found = inherited([REFERENCE], "v0.20.0", "v0.21.0", lambda _: probed(False, True), {REFERENCE: "a title"})
-    table = inheritance_markdown(found, "v0.20.0", "v0.21.0")
-    assert "| inherits | `vllm-project/vllm#41800` a title |" in table
-    assert "`probe of the source: the fix is there (@somebody <b>)`" in table
-    assert inheritance_markdown((), "a", "b") == ""
+def test_a_declared_image_has_what_it_is_declared_to_have() -> None:
+    declared = pin("ghcr.io/x/y:1", f"images:\n  ghcr.io/x/y:1: {{contains: ['{REFERENCE}']}}\n")
+    (found,) = inherited([REFERENCE], pin("v0.20.0"), declared, lambda _: probed(False, None))
+    assert (found.kind, found.after.evidence[0]) == (
+        "inherits",
+        "the repository declares that ghcr.io/x/y:1 contains it",
+    )
+
+
+def pin(image: str, configuration: str = "") -> RepositoryPin:
+    image = image if "/" in image else f"vllm/vllm-openai:{image}"
+    return pin_of(read_catalog(MemoryTree({".github/seamguard.yml": configuration})), image)

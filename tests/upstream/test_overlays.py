@@ -7,7 +7,17 @@ import pytest
 from bot.catalog import read_catalog
 from bot.learn.source import SourceTree
 from bot.tree import MemoryTree
-from bot.upstream.overlays import check_overlays, check_script, overlays_markdown
+from bot.upstream.overlays import (
+    Script,
+    check_overlays,
+    check_script,
+    check_scripts,
+    modules_of,
+    outdated,
+    read_scripts,
+    scripts_of,
+)
+from bot.upstream.replacements import plain_text
 
 FILE = "vllm/v1/core/manager.py"
 STOCK = "class Manager:\n    def hit(self, drop):\n        length = self.longest()\n        return length\n"
@@ -167,6 +177,8 @@ def test_a_whole_file() -> None:
         ("p/a.sh", "python <<PY\n" * 3000),
         ("p/a.patch", "@@ -1,999999999 +1,999999999 @@\n" * 2000),
         ("p/a.py", "x" * 600_000),
+        ("p/a.py", "A = 'aaaaaaa'\n" * 9000 + "s.replace(B, 'bbbb')\n" * 3000),
+        ("p/a.py", "\n".join(f"p{n} = 'vllm/m{n}.py'" for n in range(6000)) + "\ns.replace(x, 'b')"),
     ],
 )
 def test_hostile_scripts_end(path: str, script: str) -> None:
@@ -182,7 +194,125 @@ def test_the_scripts_of_a_repository() -> None:
         ("a/patches/b/c.patch", "gone"),
         ("tools/fix.py", "gone"),
     ]
-    table = overlays_markdown(checks, "v0.28.0")
-    assert "**anchor is gone**" in table
-    assert table.count("\n| `") == 2
-    assert overlays_markdown((), "v0.28.0") == ""
+
+
+def test_the_scripts_that_a_service_mounts() -> None:
+    tree = MemoryTree({"tools/fix.py": LITERAL, "tools/more/other.py": LITERAL, "lib/third.py": LITERAL})
+    assert scripts_of(tree, read_catalog(tree)) == ()
+    assert scripts_of(tree, read_catalog(tree), ["tools", "."]) == ("tools/fix.py", "tools/more/other.py")
+
+
+@pytest.mark.parametrize("path", SCRIPTS)
+def test_the_modules_that_a_check_asks_for(path: str) -> None:
+    assert FILE in modules_of([Script(path, SCRIPTS[path])])
+
+
+def test_a_file_in_the_place_of_a_module_asks_for_that() -> None:
+    assert modules_of([Script(f"patches/x/{FILE}", STOCK)]) == {FILE}
+
+
+def test_an_unreadable_script_is_unknown() -> None:
+    (check,) = check_scripts([Script("p/a.py", None, "the file is binary")], source(STOCK))
+    assert (check.state, check.why) == ("unknown", "the file is binary")
+
+
+REASSIGNED = f"""\
+VLLM=/usr/local/lib/python3.12/dist-packages/vllm
+python3 - "$VLLM/v1/core/manager.py" <<'PY'
+import sys
+from pathlib import Path
+p = Path(sys.argv[1])
+s = p.read_text()
+old = "class Manager:\\n"
+new = "class Manager:  # ours\\n"
+if old not in s:
+    raise SystemExit(1)
+s = s.replace(old, new, 1)
+old = {OLD!r}
+new = {NEW!r}
+p.write_text(s.replace(old, new, 1))
+PY
+"""
+PATTERN = f"""
+import re
+from pathlib import Path
+import vllm
+target = Path(vllm.__file__).resolve().parent / "v1" / "core" / "manager.py"
+BLOCK = re.compile(r"^        length = self\\.longest\\(\\)\\n", re.MULTILINE)
+target.write_text(BLOCK.sub({NEW!r}, target.read_text(), count=1))
+"""
+MADE = f"""
+import importlib.util
+from pathlib import Path
+NAME = "ours"
+ANCHOR = ({OLD!r})
+INSERT = f"        # {{NAME}}\\n"
+path = Path(importlib.util.find_spec("vllm").origin).parent / Path("v1/core/manager.py")
+text = path.read_text()
+path.write_text(text.replace(ANCHOR, ANCHOR + INSERT, 1))
+"""
+SLICED = f"""
+from pathlib import Path
+target = Path("/usr/lib/python3/dist-packages/vllm/v1/core/manager.py")
+text = target.read_text()
+at = text.index({OLD!r})
+target.write_text(text[:at] + "        drop = 0\\n" + text[at:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "script", "there", "gone"),
+    [
+        ("p/a.sh", REASSIGNED, ["present", "present"], ["present", "gone"]),
+        ("p/a.py", PATTERN, ["present"], ["gone"]),
+        ("p/a.py", MADE, ["present"], ["gone"]),
+        ("p/a.py", SLICED, ["present"], ["gone"]),
+    ],
+)
+def test_scripts_as_people_write_them(path: str, script: str, there: list[str], gone: list[str]) -> None:
+    assert [check.state for check in check_script(path, script, source(STOCK))] == there
+    assert [check.state for check in check_script(path, script, source(REWRITTEN))] == gone
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"^(        N, H = query\.shape\n)", "        N, H = query.shape\n"),
+        (r"a\{b\}\t", "a{b}\t"),
+        (r"^( *)self", None),
+        (r"\1 x", None),
+        (r"a|b", None),
+        (r"a\d", None),
+        ("a\\", None),
+        ("", ""),
+    ],
+)
+def test_a_pattern_that_is_one_text(pattern: str, text: str | None) -> None:
+    assert plain_text(pattern) == text
+
+
+def test_a_folder_of_patches_below_a_folder_of_that_name() -> None:
+    path = "models/x/vllm/patches/fix.py"
+    assert [check.state for check in check_script(path, LITERAL, source(STOCK))] == ["present"]
+    whole = "models/x/vllm/patches/rebased/v1/core/manager.py"
+    (check,) = check_script(whole, REWRITTEN, source(STOCK))
+    assert (check.target, check.state, check.whole) == (FILE, "unknown", True)
+    assert check_script(whole, "x = 1\n", source(None)) == ()
+
+
+def test_a_module_that_a_mount_lays_over_another() -> None:
+    tree = MemoryTree({"ours/manager.py": REWRITTEN})
+    mounted = {"ours": "/usr/local/lib/python3.12/dist-packages/vllm/v1/core"}
+    (script,) = read_scripts(tree, ["ours/manager.py"], mounted)
+    assert script.over == FILE
+    (check,) = check_scripts([script], source(STOCK))
+    assert outdated(check, source(STOCK), source(STOCK)).state == "unknown"
+    assert outdated(check, source(STOCK), source(FIXED)).state == "outdated"
+    assert check_scripts([script], source(None))[0].state == "target-gone"
+
+
+def test_a_hunk_that_fits_with_less_context_is_not_gone() -> None:
+    moved = STOCK.replace("        return length\n", "        return length\n\n    def more(self):\n        pass\n")
+    moved = moved.replace("    def hit(self, drop):\n", "    def hit(self, drop, more):\n")
+    (check,) = check_script("p/g.patch", DIFF, source(moved))
+    assert (check.state, "context" in check.why) == ("unknown", True)

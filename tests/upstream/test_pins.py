@@ -114,3 +114,21 @@ def test_a_patch_may_hold_more_than_its_note_names() -> None:
 def test_a_reference_of_another_project_has_no_pins() -> None:
     (item,) = watch(["sgl-project/sglang#12345"], pins({}, "vllm/vllm-openai:v0.25.1"), (), facts=lambda _: Facts())
     assert item.pins == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        (f"0.27.1rc2.dev87+g{SHA[:9]}", "commit", SHA[:9]),
+        (f"v0.27.1.dev3+g{SHA[:9]}.d20260701", "commit", SHA[:9]),
+        (f"vllm==0.27.1rc2.dev87+g{SHA[:9]}.cu129", "commit", SHA[:9]),
+        ("vllm==0.27.1", "release", "0.27.1"),
+        ("vllm===0.27.1", "release", "0.27.1"),
+        ("v0.27.1.dev3", "release", "0.27.1.dev3"),
+        (f"cu129-nightly-{SHA}", "commit", SHA),
+        (f"nightly-{SHA}-aarch64", "commit", SHA),
+    ],
+)
+def test_builds_between_releases_and_requirements(text: str, kind: str, value: str) -> None:
+    found = pinned_at(text)
+    assert (found.kind, found.value) == (kind, value)

@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from bot.engine.facts import releases
 from bot.hazards import load_rules
 from bot.learn.source import SourceTree
+from bot.upstream.clock import read_clock
+from bot.upstream.facts import Facts
 from bot.upstream.probefile import BadProbe, load_probes, read_probes
 from bot.upstream.probes import ProbeAnswer, probe
 from bot.upstream.probetable import columns, markdown, read_table
+from bot.upstream.watch import with_known
 
 TABLE = Path(__file__).parent.parent.parent / "docs" / "upstream-probes.md"
 MANAGER = "vllm/v1/core/single_type_kv_cache_manager.py"
@@ -171,3 +175,25 @@ def test_rules_and_table_say_the_same(reference: str) -> None:
 def test_the_two_fixes_of_the_incident_are_in_no_release_yet(reference: str) -> None:
     answers = read_table(TABLE.read_text(encoding="utf-8"))[f"#{reference.rpartition('#')[2]}"]
     assert set(answers.values()) == {False}
+
+
+@pytest.mark.parametrize("reference", sorted(load_rules().upstream.fixes))
+def test_what_a_release_has_the_next_ones_have_too(reference: str) -> None:
+    """No shipped release is left out, no fix comes and goes, and its clock says in which release it came first."""
+    upstream = load_rules().upstream
+    fix = upstream.fixes[reference]
+    answers = {release: fix.in_release(release) for release in releases()}
+    if not fix.verified:
+        assert set(answers.values()) == {None}
+        return
+    assert all(upstream.known(reference, release) is not None for release in answers)
+    order = [{False: 0, None: 1, True: 2}[answer] for answer in answers.values()]
+    assert order == sorted(order)
+    first = next((release for release, answer in answers.items() if answer), None)
+    facts = with_known(Facts(), upstream.known, reference, answers)
+    clock = read_clock(reference, [f"v{release}" for release in answers], facts)
+    assert clock.first_release == (first and f"v{first}" if None not in answers.values() else None)
+    states = {True: "pinned", False: "not-pinned", None: "unknown"}
+    assert {pin: answer.state for pin, answer in clock.pins.items()} == {
+        f"v{release}": states[answer] for release, answer in answers.items()
+    }
