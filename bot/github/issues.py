@@ -26,7 +26,7 @@ class Issues:
         self._app_id = app_id
 
     async def labelled(self, repository: RepositoryName, label: str) -> tuple[PostedIssue, ...]:
-        """This App's issues with a label, open and closed, the oldest first. Pull requests are left out.
+        """The issues of this App that have a label, open and closed, the oldest first. Pull requests are left out.
 
         A list, not a search: the index of the search lags by minutes.
         """
@@ -70,7 +70,7 @@ class Issues:
         return self._posted(_object((await self._requests.send(request)).data))
 
     async def comments(self, repository: RepositoryName, number: int) -> tuple[IssueComment, ...]:
-        """This App's comments on an issue, the oldest first."""
+        """The comments of this App on an issue, the oldest first."""
         path = f"{_ISSUES}/{{number}}/comments?per_page=100"
         found: list[IssueComment] = []
         async for page in self._requests.pages(_at("GET", repository, path, number=number), MAX_PAGES):
