@@ -228,7 +228,11 @@ class Requests:
             self.limits.observe(raw.headers)
             if self.limits.remaining is not None:
                 REMAINING.labels(self.credential.account).set(self.limits.remaining)
-            return Answer(raw.status, decoded(raw.headers.get("content-type", ""), raw.body), _next(raw.headers))
+            try:
+                data = decoded(raw.headers.get("content-type", ""), raw.body)
+            except Unavailable as error:  # it was done, only what came of it is not known
+                raise Unavailable(str(error), perhaps_done=not request.safe) from None
+            return Answer(raw.status, data, _next(raw.headers))
         raise self.refusal(raw.status, raw.headers, raw.body, request)
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes, request: Request) -> GitHubError:

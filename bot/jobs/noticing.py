@@ -15,7 +15,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from bot.github.client import GitHub
-from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended, Unavailable, Unprocessable
+from bot.github.errors import (
+    Conflict,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    Suspended,
+    Unauthorised,
+    Unprocessable,
+)
 from bot.github.model import PostedIssue, RepositoryName
 from bot.hazards import load_rules
 from bot.jobs.context import Context
@@ -41,6 +49,9 @@ MAX_BACKLOG = 3
 
 MAX_OPENED = 5
 """Issues that are opened in one run, news or not. The rest follows in the next one."""
+
+REFUSALS = (Conflict, Forbidden, NotFound, RateLimited, Unauthorised, Unprocessable)
+"""What shows that nothing was written. After any other error it may have been."""
 
 _FIRST: Mapping[Stage, int] = {"pinned": 0, "not-fixed": 1, "released": 2, "superseded": 3, "relanded": 4, "merged": 5}
 """What can be acted on comes first."""
@@ -133,17 +144,16 @@ class Noticing:
                 return
         if not await self._may_open(notice, told):
             return
+        await self._issues.ensure_label(self._repository, LABEL, LABEL_COLOR, LABEL_TEXT)
         begun = replace(told or plan.seen(None, notice), opening=self._now())
         if not await self._replace(notice, told, begun):
             self._done["put off"] += 1
             return
         try:
-            await self._issues.ensure_label(self._repository, LABEL, LABEL_COLOR, LABEL_TEXT)
             new = opening(notice, self._places)
             posted = await self._issues.create(self._repository, new.title, new.body, LABEL)
-        except GitHubError as error:
-            if not (isinstance(error, Unavailable) and error.perhaps_done):
-                await self._replace(notice, begun, replace(begun, opening=None))
+        except REFUSALS as error:
+            await self._replace(notice, begun, replace(begun, opening=None))
             if isinstance(error, NotFound):
                 raise Forbidden(f"this repository has no issues: {error}") from error
             raise
@@ -228,9 +238,8 @@ class Noticing:
                 await self._replace(notice, begun, told)
                 raise
             log.info("a locked issue takes no comments", extra={"reference": notice.reference})
-        except GitHubError as error:
-            if not (isinstance(error, Unavailable) and error.perhaps_done):
-                await self._replace(notice, begun, told)
+        except REFUSALS:
+            await self._replace(notice, begun, told)
             raise
         else:
             self._done["comments"] += 1

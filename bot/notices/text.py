@@ -114,8 +114,8 @@ def _lead(notice: Notice) -> str:
         case "superseded":
             by = _named(notice.standing.by) if notice.standing.by else "another one"
             told = (
-                f"{name} will not land: **{by} takes its place**, as is said upstream. That it does the same is nobody's "
-                "finding yet: what waits here should name it, and be measured again once a pin has it."
+                f"{name} will not land: **{by} takes its place**, as is said upstream. Nobody has found yet "
+                "that it does the same: what waits here should name it, and be measured again once a pin has it."
             )
         case "not-fixed":
             told = (
@@ -126,8 +126,8 @@ def _lead(notice: Notice) -> str:
             told = f"{name} {_closed(notice)}. Whether the defect is gone was not looked at: what waits here stays."
         case "dead-target":
             told = (
-                f"The code that {name} is about **is gone** from a pinned release. An overlay of it has nothing to change "
-                "there; whether the defect is gone too is not known."
+                f"The code that {name} is about **is gone** from a pinned release. An overlay of it has nothing to "
+                "change there; whether the defect is gone too is not known."
             )
         case "open":
             told = f"{name} is **open** again: no release has it, and what waits for it here stays."

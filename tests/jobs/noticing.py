@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bot.github.app import App
+from bot.github.etags import EtagCache
 from bot.github.hosts import Hosts
 from bot.github.limits import Timing
 from bot.github.model import RepositoryName
@@ -45,6 +47,9 @@ class Life:
             self.left -= 1
 
 
+LIFE: ContextVar[Life] = ContextVar("life", default=Life())  # noqa: B039 - an endless one has no state
+
+
 class MortalFacts(Facts):
     """Facts of a process that may die."""
 
@@ -70,19 +75,18 @@ class World:
     hub: Hub
     repository: RepositoryHandle
     database: Database
+    app: App
     late: float = 0.0
 
     async def tell(self, watched: tuple[Watched, ...], life: Life | None = None) -> str:
-        """One run of a process of its own."""
+        """One run of a process that knows nothing of the ones before it but what is stored."""
         life = life or Life()
-        record = self.repository.installation.app
-        async with App(record.client_id, record.private_key, Hosts(self.hub.url, ()), timing=TIMING) as app:
-            github = await app.installation(self.repository.installation.id)
-            await app._token(self.repository.installation.id)
-            _mortal(app, life)
-            context = Context(app, MortalFacts(self.database, life), _nothing, _nothing, "https://github.example")
-            places = Places(f"{context.web_url}/{NAME}", self.repository.tip)
-            return await Noticing(context, github, NAME, places, lambda: time.time() + self.late).run(watched)
+        LIFE.set(life)
+        self.app.transport.etags = EtagCache()
+        github = await self.app.installation(self.repository.installation.id)
+        context = Context(self.app, MortalFacts(self.database, life), _nothing, _nothing, "https://github.example")
+        places = Places(f"{context.web_url}/{NAME}", self.repository.tip)
+        return await Noticing(context, github, NAME, places, lambda: time.time() + self.late).run(watched)
 
     async def until_done(self, watched: tuple[Watched, ...]) -> None:
         """Runs as they are repeated by polls, until there is nothing left to do."""
@@ -114,13 +118,13 @@ class World:
         ]
 
 
-def _mortal(app: App, life: Life) -> None:
+def _mortal(app: App) -> None:
     exchange = app.transport.exchange
 
     async def dying(*arguments: Any) -> Any:
-        life.step()
+        LIFE.get().step()
         answer = await exchange(*arguments)
-        life.step()
+        LIFE.get().step()
         return answer
 
     app.transport.exchange = dying  # type: ignore[method-assign]
@@ -135,8 +139,11 @@ async def world(folder: Path) -> AsyncIterator[World]:
         repository = hub.repository("acme/serving", {"README.md": "# Serving"}, installed=True)
         database = Database.file(folder / "store.sqlite")
         database.prepare()
-        try:
-            yield World(hub, repository, database)
-        finally:
-            database.close()
+        record = repository.installation.app
+        async with App(record.client_id, record.private_key, Hosts(hub.url, ()), timing=TIMING) as app:
+            await (await app.installation(repository.installation.id)).issues.labelled(NAME, "none")  # its tokens
+            hub.requests.clear()
+            _mortal(app)
+            yield World(hub, repository, database, app)
+        database.close()
     contract.assert_kept()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from bot.jobs.noticing import LABEL, MAX_BACKLOG, MAX_OPENED
 from bot.upstream.watch import Watched
 from tests.jobs.noticing import Killed, Life, World, world
 from tests.notices.scene import BOTH, MERGED, OPEN, OTHER, RELEASED, UPSTREAM, files, watched
-from tests.upstream.timeline import N, REFERENCE, TITLE, Fact, branch, commit, fix, probe, pull, revert, supersedes, tag
+from tests.upstream.timeline import REFERENCE, TITLE, Fact, N, branch, commit, probe, pull, revert, supersedes, tag
 
 OLD, NEW = files("0.33.0"), files("0.34.0")
 Story = list[tuple[Watched, ...]]
@@ -92,10 +93,6 @@ async def scene(tmp_path: Path) -> AsyncIterator[World]:
         yield made
 
 
-def titles(story: tuple[Story, list[str]]) -> list[str]:
-    return story[1]
-
-
 @pytest.mark.parametrize("name", STORIES)
 async def test_a_story_is_one_issue_with_a_comment_for_each_turn(scene: World, name: str) -> None:
     steps, ends = STORIES[name]
@@ -113,57 +110,83 @@ async def test_a_story_is_one_issue_with_a_comment_for_each_turn(scene: World, n
     assert [label.name for label in scene.only().labels] == [LABEL]
 
 
+SOAK = pytest.mark.soak
+
+
+async def killed(folder: Path, name: str, point: int) -> bool:
+    """A story in which one process dies at a point of its work; whether there was such a point."""
+    steps, ends = STORIES[name]
+    async with world(folder) as made:
+        made.hub.list_lag = 600.0
+        life, died = Life(point), False
+        for step in steps:
+            try:
+                await made.tell(step, life)
+            except Killed:
+                died, life = True, Life()
+                await made.tell(step)  # the next process, at once, before any list shows anything
+                assert len(made.ours()) <= 1
+            made.hub.list_lag = 0.0
+            await made.until_done(step)
+            made.hub.list_lag = 600.0
+        assert made.only().title.endswith(ends[-1])
+        assert len(made.comments()) == len(ends) - 1, made.comments()
+    return died
+
+
+@pytest.mark.parametrize("point", range(0, 45, 3))
+async def test_killed_at_a_step_and_begun_again(tmp_path: Path, point: int) -> None:
+    assert await killed(tmp_path, "open, merged, released, pinned", point)
+
+
+@SOAK
 @pytest.mark.parametrize("name", STORIES)
 async def test_killed_at_any_step_and_begun_again(tmp_path: Path, name: str) -> None:
-    steps, ends = STORIES[name]
     points = 0
-    while True:
-        folder = tmp_path / str(points)
-        async with world(folder) as made:
-            life = Life(points)
-            survived = True
-            for step in steps:
-                try:
-                    await made.tell(step, life)
-                except Killed:
-                    survived = False
-                    life = Life()  # the next process
-                    await made.tell(step, life)  # at once, before any list shows anything
-                await made.until_done(step)
-            assert made.only().title.endswith(ends[-1])
-            assert len(made.comments()) == len(ends) - 1, made.comments()
-        if survived:
-            break
+    while await killed(tmp_path / str(points), name, points):
         points += 1
-    assert points > 8
+    assert points > 12
 
 
-@pytest.mark.parametrize("lag", [0.0, 600.0])
+async def faulty(folder: Path, name: str, status: int | str, point: int, times: int) -> bool:
+    """A story in which requests go wrong from one on; whether there was such a request."""
+    steps, ends = STORIES[name]
+    async with world(folder) as made:
+        made.hub.list_lag = 600.0
+        fault = made.hub.faults.add("* /repos/*", status, after=point, times=times)  # type: ignore[arg-type]
+        if status in (403, 429):
+            fault.message, fault.headers = "You have exceeded a secondary rate limit.", {"Retry-After": "0"}
+        for step in steps:
+            for _ in range(3):
+                with contextlib.suppress(GitHubError):
+                    await made.tell(step)
+            assert len(made.ours()) <= 1
+            made.hub.list_lag = 0.0
+            for _ in range(2):
+                with contextlib.suppress(GitHubError):
+                    await made.until_done(step)
+            made.hub.list_lag = 600.0
+        await made.until_done(steps[-1])
+        assert made.only().title.endswith(ends[-1])
+        assert len(made.comments()) == len(ends) - 1, made.comments()
+        return bool(made.hub.faults.used)
+
+
+@pytest.mark.parametrize("point", range(14))
+async def test_a_fault_at_every_call(tmp_path: Path, point: int) -> None:
+    status = ("drop-after-write", 502, "malformed", 403)[point % 4]
+    assert await faulty(tmp_path, "open, merged, released, pinned", status, point, 2)
+    assert await faulty(tmp_path / "more", "open, merged, released, pinned", "drop-after-write", point, 1)
+
+
+@SOAK
+@pytest.mark.parametrize("times", [1, 4])
 @pytest.mark.parametrize("status", [500, 502, "reset", "drop-after-write", "malformed", "timeout", 403, 429])
-async def test_a_fault_at_every_call(tmp_path: Path, status: int | str, lag: float) -> None:
-    steps, ends = STORIES["open, merged, released, pinned"]
-    if status == "timeout" and lag:
-        pytest.skip("the same as without")
-    for point in range(14):
-        async with world(tmp_path / str(point)) as made:
-            made.hub.list_lag = lag
-            fault = made.hub.faults.add("* /repos/*", status, after=point, times=2)  # type: ignore[arg-type]
-            if status in (403, 429):
-                fault.message, fault.headers = "You have exceeded a secondary rate limit.", {"Retry-After": "0"}
-            for step in steps:
-                for _ in range(2):
-                    try:
-                        await made.tell(step)
-                    except GitHubError:
-                        continue
-                made.hub.clock.advance(1000.0)
-                for _ in range(2):
-                    try:
-                        await made.until_done(step)
-                    except GitHubError:
-                        continue
-            assert made.only().title.endswith(ends[-1])
-            assert len(made.comments()) == len(ends) - 1
+@pytest.mark.parametrize("name", STORIES)
+async def test_any_fault_at_every_call(tmp_path: Path, name: str, status: int | str, times: int) -> None:
+    point = 0
+    while await faulty(tmp_path / str(point), name, status, point, times):
+        point += 1
 
 
 @pytest.mark.parametrize("workers", [2, 5])
@@ -184,7 +207,7 @@ async def test_a_new_issue_that_the_list_does_not_show_yet_is_not_made_again(sce
         await scene.tell(watched(OLD, MERGED))
     assert await scene.tell(watched(OLD, MERGED)) == "1 put off"
     scene.late = 901
-    scene.hub.clock.advance(901)
+    scene.hub.list_lag = 0.0
     assert await scene.tell(watched(OLD, MERGED)) == "1 found again"
     scene.only()
 
@@ -325,8 +348,3 @@ async def test_a_label_is_made_once(scene: World) -> None:
     await scene.tell(many(2))
     assert [label.name for label in scene.repository.record.labels.values()] == [LABEL]
     assert sum("POST /labels" in call for call in scene.calls()) == 1
-
-
-def test_stories_have_titles() -> None:
-    assert all(titles(story) for story in STORIES.values())
-    assert fix(1) and branch("x", 1)

@@ -8,7 +8,7 @@ from bot.notices import Places
 from bot.notices.plan import MAX_BODY_BYTES
 from tests.notices.conversation import PLACES, Conversation, Issue, notices
 from tests.notices.scene import BOTH, BUG, MERGED, OPEN, OTHER, RELEASED, UPSTREAM, files, issue, watched
-from tests.upstream.timeline import N, REFERENCE, TITLE, Fact, branch, commit, fix, probe, pull, revert, supersedes, tag
+from tests.upstream.timeline import REFERENCE, TITLE, Fact, N, branch, commit, fix, probe, pull, revert, supersedes, tag
 
 OLD, NEW = files("0.33.0"), files("0.34.0")
 
@@ -197,7 +197,8 @@ def test_a_caveat_clears_for_each_pin_alone() -> None:
     conversation.tell(watched(files({"one": "0.34.0", "two": "0.33.0"}), RELEASED))
     result = conversation.only()
     may_go, _, not_yet = result.body.partition("### Not yet")
-    assert "compose/one.yml#L8" in may_go and "compose/two.yml#L8" not in may_go
+    assert "compose/one.yml#L8" in may_go
+    assert "compose/two.yml#L8" not in may_go
     assert "compose/two.yml#L8" in not_yet
     assert "profiles/patches.yml" in not_yet  # for both
     conversation.tell(watched(files({"one": "0.34.0", "two": "0.34.0"}), RELEASED))
@@ -279,7 +280,9 @@ def test_people_keep_their_words_their_ticks_and_their_title() -> None:
     assert found.body.endswith("<!-- seamguard:upstream end -->\n\nSee the wiki.")
     assert found.title == "Drop the overlay"
     ticked = [line for line in found.body.split("\n") if line.startswith("- [x]")]
-    assert len(ticked) == 1 and "compose/one.yml" in ticked[0] and "mount" in ticked[0]
+    assert len(ticked) == 1
+    assert "compose/one.yml" in ticked[0]
+    assert "mount" in ticked[0]
     without = {**NEW, "compose/one.yml": "services:\n  engine:\n    image: vllm/vllm-openai:v0.34.0\n"}
     conversation.tell(watched(without, RELEASED))
     assert "### Done" in found.body
@@ -341,7 +344,7 @@ def test_lines_that_move_change_nothing() -> None:
     conversation.places = Places("https://github.com/acme/serving", "b" * 40)
     conversation.tell(watched({**OLD, "compose/one.yml": "\n" + OLD["compose/one.yml"]}, MERGED))
     assert conversation.state() == before
-    assert PLACES != conversation.places
+    assert conversation.places != PLACES
 
 
 HOSTILE = (
@@ -357,7 +360,8 @@ def test_what_a_stranger_wrote_is_shown_as_code() -> None:
     assert result.body.endswith("<!-- seamguard:upstream end -->")
     assert "<!-- 0123456789ab -->" not in result.body
     outside = outside_code(result.body)
-    assert "@" not in outside and "<img" not in outside
+    assert "@" not in outside
+    assert "<img" not in outside
     assert "github.com/vllm-project" not in outside.replace("redirect.github.com", "")
 
 
@@ -381,7 +385,8 @@ def test_a_title_of_a_stranger_mentions_nobody() -> None:
     from bot.notices import opening
 
     new = opening(found, PLACES)
-    assert "@" not in new.title and "#" not in new.title
+    assert "@" not in new.title
+    assert "#" not in new.title
     assert "@" not in outside_code(new.body)
 
 
