@@ -22,6 +22,7 @@ from bot.github.errors import (
     RateLimited,
     Suspended,
     Unauthorised,
+    Unavailable,
     Unprocessable,
 )
 from bot.github.model import PostedIssue, RepositoryName
@@ -36,6 +37,8 @@ log = logging.getLogger("seamguard.notices")
 
 NOTICE = "notice"
 """The kind of fact that says what a repository was told of a fix; its key is `owner/name owner/name#number`."""
+
+NOTHING = "nothing to tell"
 
 LABEL = "upstream-fix"
 LABEL_COLOR = "1d76db"
@@ -63,7 +66,7 @@ async def notice(
     """Brings the issues about the fixes that a repository waits for up to date; says in a few words what it did.
 
     May be called again at any time, by any process, with the same facts or later ones. Raises a `GitHubError` when
-    GitHub can't be reached.
+    GitHub can't be reached, or when something was begun of which it can't be told yet whether it was done.
     """
     places = Places(f"{context.web_url}/{repository}", head_sha)
     return await Noticing(context, github, repository, places).run(watched)
@@ -86,6 +89,7 @@ class Noticing:
         self._places = places
         self._now = now
         self._done: Counter[str] = Counter()
+        self._waits = 0
         self._listed: tuple[PostedIssue, ...] | None = None
 
     async def run(self, watched: tuple[Watched, ...]) -> str:
@@ -106,7 +110,12 @@ class Noticing:
         except Forbidden as error:
             log.warning("issues can't be written: %s", error, extra={"needs": error.needs})
             self._done["not permitted"] += 1
-        return ", ".join(f"{count} {what}" for what, count in sorted(self._done.items())) or "nothing to tell"
+        said = ", ".join(f"{count} {what}" for what, count in sorted(self._done.items()))
+        if self._waits:
+            raise Unavailable(
+                f"{self._waits} notices are begun, and GitHub may not show them yet; {said or 'no other'}"
+            )
+        return said or NOTHING
 
     async def _known(self) -> dict[str, Told]:
         prefix = f"{self._repository} "
@@ -137,7 +146,7 @@ class Noticing:
             return
         if told is not None and told.opening is not None:
             if self._now() - told.opening < LAG_SECONDS:
-                self._done["put off"] += 1  # somebody is at it, or was: the list may not have it yet
+                self._waits += 1  # somebody is at it, or was: the list may not have it yet
                 return
             if not notice.worth_opening:
                 await self._replace(notice, told, replace(told, opening=None))
@@ -147,7 +156,7 @@ class Noticing:
         await self._issues.ensure_label(self._repository, LABEL, LABEL_COLOR, LABEL_TEXT)
         begun = replace(told or plan.seen(None, notice), opening=self._now())
         if not await self._replace(notice, told, begun):
-            self._done["put off"] += 1
+            self._waits += 1
             return
         try:
             new = opening(notice, self._places)
@@ -205,7 +214,7 @@ class Noticing:
         if revision.comment is not None:
             begun = await self._say(notice, told, number, revision)
             if begun is None:
-                self._done["put off"] += 1
+                self._waits += 1
                 return
             told = begun
             # People may have ticked something meanwhile.

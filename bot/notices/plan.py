@@ -21,6 +21,8 @@ MAX_BODY_BYTES = 60_000
 MAX_USERS = 3000
 """Users of pins that are remembered of one fix."""
 
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
 Step = Literal["nothing", "note", "open", "look"]
 """`note`: remember, without a request. `look`: read the issue, then `revise`."""
 
@@ -65,9 +67,8 @@ class Told:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Told:
         """Back from where it was stored, perhaps by another version."""
-        stage = stored.get("stage")
         return cls(
-            stage=stage if stage in get_args(Stage) else "unknown",
+            stage=_stage(stored.get("stage")),
             by=str(stored.get("by") or ""),
             having=tuple(stored.get("having") or ()),
             waiting=tuple(stored.get("waiting") or ()),
@@ -168,9 +169,8 @@ def adopted(notice: Notice, existing: Existing) -> Told | None:
     mark = marks.read_mark(existing.body, notice.key)
     if mark is None:
         return None
-    stage: Stage = mark.stage if mark.stage in get_args(Stage) else "unknown"  # type: ignore[assignment]
     standing = notice.standing
-    return Told(stage, mark.by, standing.having, standing.waiting, mark.gist, existing.number, mark.count)
+    return Told(_stage(mark.stage), mark.by, standing.having, standing.waiting, mark.gist, existing.number, mark.count)
 
 
 def revise(told: Told, notice: Notice, existing: Existing, places: Places) -> Revision:
@@ -235,6 +235,11 @@ def _change(told: Told, notice: Notice) -> _Change:
     gained = tuple(user for user in now.having if user in set(told.waiting)) if now.stage == "pinned" else ()
     back = tuple(user for user in told.having if user in set(now.waiting))
     return _Change(moved, gained, back, bool(back) or reverted or went_back(told.stage, now.stage))
+
+
+def _stage(name: object) -> Stage:
+    """A stage that was written down, perhaps by another version."""
+    return next((stage for stage in STAGES if stage == name), "unknown")
 
 
 def _is_news(told: Told, notice: Notice) -> bool:

@@ -24,8 +24,8 @@ Stage = Literal[
     "released",
     "pinned",
 ]
-"""What a notice says. `pinned`: some pin whose caveats wait for the fix has it. `not-fixed`: upstream it counts as done,
-and the source says that the defect is there. `closed`: nobody merged it, and no source was looked at.
+"""What a notice says. `pinned`: some pin whose caveats wait for the fix has it. `not-fixed`: it counts as done upstream
+while the source says that the defect is there. `closed`: nobody merged it, and no source was looked at.
 """
 
 OPENS: frozenset[Stage] = frozenset({"not-fixed", "superseded", "merged", "relanded", "released", "pinned"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.github.app import App
+from bot.github.errors import Unavailable
 from bot.github.etags import EtagCache
 from bot.github.hosts import Hosts
 from bot.github.limits import Timing
@@ -92,8 +94,9 @@ class World:
         """Runs as they are repeated by polls, until there is nothing left to do."""
         for _ in range(6):
             self.late += LAG_SECONDS + 1
-            if await self.tell(watched) == "nothing to tell":
-                return
+            with contextlib.suppress(Unavailable):
+                if await self.tell(watched) == "nothing to tell":
+                    return
         raise AssertionError("it never ends")
 
     def ours(self) -> list[Issue]:
@@ -127,7 +130,7 @@ def _mortal(app: App) -> None:
         LIFE.get().step()
         return answer
 
-    app.transport.exchange = dying  # type: ignore[method-assign]
+    app.transport.exchange = dying  # type: ignore[assignment, method-assign]
 
 
 @asynccontextmanager
