@@ -129,8 +129,9 @@ class Noticing:
     async def _one(self, notice: Notice, told: Told | None) -> None:
         match plan.step(told, notice):
             case "note":
-                after = plan.seen(told, notice) if told is None or told.number is None else plan.kept(told, notice)
-                await self._replace(notice, told, after)
+                if told is not None:
+                    after = plan.seen(told, notice) if told.number is None else plan.kept(told, notice)
+                    await self._replace(notice, told, after)
             case "open":
                 await self._open(notice, told)
             case "look":
@@ -148,9 +149,9 @@ class Noticing:
             if self._now() - told.opening < LAG_SECONDS:
                 self._waits += 1  # somebody is at it, or was: the list may not have it yet
                 return
-            if not notice.worth_opening:
-                await self._replace(notice, told, replace(told, opening=None))
-                return
+        if not notice.worth_opening:
+            await self._replace(notice, told, replace(told, opening=None) if told else plan.seen(None, notice))
+            return
         if not await self._may_open(notice, told):
             return
         await self._issues.ensure_label(self._repository, LABEL, LABEL_COLOR, LABEL_TEXT)

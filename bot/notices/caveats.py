@@ -16,7 +16,18 @@ from bot.upstream.repository_pins import RepositoryPin
 from bot.upstream.sites import Site
 from bot.upstream.watch import Watched
 
-Kind = Literal["patch entry", "mount", "call", "accepted risk", "default", "tracker row", "comment", "note", "overlay"]
+Kind = Literal[
+    "patch entry",
+    "vendored file",
+    "mount",
+    "call",
+    "accepted risk",
+    "default",
+    "tracker row",
+    "comment",
+    "note",
+    "overlay",
+]
 Verdict = Literal["clear", "not-yet", "unknown", "held"]
 """`held`: the fix itself is there, and something else that the caveat needs is not, or was not looked at."""
 
@@ -68,6 +79,10 @@ def caveats(watched: Watched, every: Mapping[str, Watched]) -> tuple[Caveat, ...
             known = found.get(identity)
             if known is not None and (known.site.predicate or not site.predicate):
                 continue  # one entry is one thing to do, however many of its lines name the fix
+        elif kind == "vendored file":
+            identity = _fingerprint(watched.reference, kind, site.position.path)
+            if identity in found:
+                continue
         else:
             name = _fingerprint(watched.reference, site.position.path, _plain(site.text))
             identity = _fingerprint(name, str(seen[name]))
@@ -115,12 +130,24 @@ def _is_apart(watched: Watched, site: Site) -> bool:
     """Whether a reference is the bug that the fix is for, or something that the patch leaves out on purpose."""
     if watched.issue is not None:
         return True
-    inside = [other for other in watched.sites if other.patch == site.patch or other.position == site.position]
+    inside = [
+        other
+        for other in watched.sites
+        if other.part != "wiring" and (_of_one_patch(other, site) or _on_one_line(other, site))
+    ]
     return (
         bool(inside)
         and all(other.role in (*_APART, "mentioned") for other in inside)
         and any(other.role in _APART for other in inside)
     )
+
+
+def _of_one_patch(one: Site, other: Site) -> bool:
+    return one.patch is not None and one.patch == other.patch
+
+
+def _on_one_line(one: Site, other: Site) -> bool:
+    return (one.position.path, one.position.line) == (other.position.path, other.position.line)
 
 
 def _checked(watched: Watched | None, pins: tuple[RepositoryPin, ...]) -> PinState | Literal["not-checked"]:
@@ -163,8 +190,8 @@ def _kind(site: Site) -> Kind:
     path, text = site.position.path, site.text.strip()
     if _RISK.search(text) or _RISK.search(path):
         return "accepted risk"
-    if site.patch is not None and path.endswith((".yml", ".yaml")):
-        return "patch entry"
+    if site.part in ("entry", "file"):
+        return "patch entry" if site.part == "entry" else "vendored file"
     if text.startswith(("|", "…")) and path.endswith((".md", ".rst")):
         return "tracker row"
     if path.endswith((".md", ".rst", ".txt")):

@@ -24,7 +24,9 @@ MAX_USERS = 3000
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 Step = Literal["nothing", "note", "open", "look"]
-"""`note`: remember, without a request. `look`: read the issue, then `revise`."""
+"""`note`: remember, without a request. `open`: look for an issue that nothing is remembered of, and where there is none
+open it if that is worth it. `look`: read the issue, then `revise`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def step(told: Told | None, notice: Notice) -> Step:
         if told.telling is not None or told.gist != text.gist(notice) or _change(told, notice).any:
             return "look"
         return "nothing" if kept(told, notice) == told else "note"
-    if notice.worth_opening and (told is None or told.backlog or _is_news(told, notice)):
+    if told is None or (notice.worth_opening and (told.backlog or _is_news(told, notice))):
         return "open"
     return "nothing" if told is not None and seen(told, notice) == told else "note"
 

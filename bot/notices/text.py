@@ -261,7 +261,8 @@ def _grouped(found: Iterable[Caveat], places: Places, ticked: Mapping[str, str],
         for caveat in rows:
             text = _caveat(caveat, places)
             identity = caveat.identity
-            yield task(identity, text, done=identity in ticked) if with_tasks else f"- {text}"
+            done = identity in ticked  # a tick stays, also where the caveat is needed again
+            yield task(identity, text, done=done) if with_tasks or done else f"- {text}"
         yield ""
 
 

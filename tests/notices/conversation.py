@@ -62,6 +62,9 @@ class Conversation:
                 if step(known, notice) == "look":
                     self._revise(notice, known)
                 return
+        if not notice.worth_opening:
+            self.told[notice.reference] = seen(None, notice)
+            return
         new = opening(notice, self.places)
         issue = Issue(len(self.issues) + 1, new.title, new.body)
         self.issues.append(issue)

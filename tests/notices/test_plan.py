@@ -240,6 +240,27 @@ def test_what_a_patch_names_and_nobody_checked_is_said_before_drop() -> None:
     assert not any("patch entry" in line and line.startswith("- [ ]") for line in body.split("\n"))
 
 
+def test_a_patch_that_holds_more_than_its_note_says_is_not_to_be_dropped_yet() -> None:
+    own = {"patches/vllm-pr48375-mamba/install.sh": "# also takes over vllm#50085, from our own branch\n"}
+    tree = {**NEW, **own}
+    body = told((tree, OPEN), (tree, RELEASED)).body
+    first, _, rest = body.partition("### What may go")
+    assert "`vllm-project/vllm#50085` was not checked" in first
+    for kind in ("patch entry", "mount"):
+        assert f", {kind}: " in first
+        assert f", {kind}: " not in rest
+    checked: dict[str, list[Fact]] = {
+        REFERENCE: RELEASED,
+        f"{UPSTREAM}#50085": [pull(50085), commit("fix", 11, "More (#50085)"), tag("v0.34.0", 20)],
+    }
+    conversation = Conversation()
+    conversation.tell(watched(tree, OPEN))
+    conversation.tell(watched(tree, checked))
+    one = next(issue for issue in conversation.issues if "48375" in issue.title)
+    assert "### First look at these" not in one.body
+    assert ", patch entry: " in one.body.partition("### What may go")[2]
+
+
 def test_unknown_opens_nothing_and_clears_nothing() -> None:
     floating = files("latest")
     conversation = Conversation()
