@@ -145,10 +145,9 @@ class Noticing:
         if there is not None:
             await self._adopt(notice, told, there)
             return
-        if told is not None and told.opening is not None:
-            if self._now() - told.opening < LAG_SECONDS:
-                self._waits += 1  # somebody is at it, or was: the list may not have it yet
-                return
+        if told is not None and told.opening is not None and self._now() - told.opening < LAG_SECONDS:
+            self._waits += 1  # somebody is at it, or was: the list may not have it yet
+            return
         if not notice.worth_opening:
             await self._replace(notice, told, replace(told, opening=None) if told else plan.seen(None, notice))
             return
