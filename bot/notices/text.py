@@ -268,8 +268,9 @@ def _grouped(found: Iterable[Caveat], places: Places, ticked: Mapping[str, str],
 
 def _caveat(caveat: Caveat, places: Places) -> str:
     site = caveat.site
-    what = quoted(site.patch if caveat.kind == "patch entry" and site.patch else site.text)
-    until = f" until {quoted(site.predicate)}" if site.predicate and site.predicate not in site.text else ""
+    shown = site.patch if caveat.kind == "patch entry" and site.patch else site.text
+    what = quoted(shown)
+    until = f" until {quoted(site.predicate)}" if site.predicate and site.predicate not in shown else ""
     why = f": {'; '.join(sentence(quiet(reason)) for reason in caveat.why)}" if caveat.why else ""
     return f"{places.line(site.position)}, {caveat.kind}: {what}{until}{why}"
 
