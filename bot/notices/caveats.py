@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Literal
 
 from bot.notices.standing import live, relevant_pins
-from bot.references import references_in
 from bot.upstream.clock import PinState
+from bot.upstream.mentions import Reader
 from bot.upstream.repository_pins import RepositoryPin
 from bot.upstream.sites import Site
 from bot.upstream.watch import Watched
@@ -112,7 +112,7 @@ def _needs(
     bundles: Mapping[str, frozenset[str]],
 ) -> tuple[Need, ...]:
     """What else must be there: every fix that the caveat's own condition names, and every one in its patch."""
-    named = set(references_in(site.predicate or ""))
+    named = {mention.reference for mention in Reader().mentions(site.predicate or "")}
     if site.patch is not None:
         named |= bundles.get(site.patch, frozenset())
     needs: list[Need] = []

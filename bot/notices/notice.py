@@ -47,4 +47,6 @@ class Notice:
 
 def notice_of(watched: Watched, every: Mapping[str, Watched], rules: tuple[str, ...] = ()) -> Notice:
     """The notice for a fix. `every` has all references of the repository that are watched."""
-    return Notice(watched, standing(watched), caveats(watched, every), rules)
+    found = caveats(watched, every)
+    reached = not found or any(caveat.verdict in ("clear", "held") for caveat in found)
+    return Notice(watched, standing(watched, reached=reached), found, rules)

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from bot.notices import marks, text
 from bot.notices.marks import Mark, Parts
+from bot.notices.news import news
 from bot.notices.notice import Notice
 from bot.notices.places import Places
 from bot.notices.standing import OPENS, Stage, went_back
@@ -199,7 +200,7 @@ def revise(told: Told, notice: Notice, existing: Existing, places: Places) -> Re
     body = marks.joined(parts, mark, content)
     comment = None
     if change.any and not muted:
-        words = text.news(notice, told.stage, told.by, len(change.gained), _names(change.moved_back))
+        words = news(notice, told.stage, told.by, len(change.gained), _names(change.moved_back))
         comment = f"{marks.said(notice.key, count)}\n{words}"
         if change.lost and not existing.is_open:
             comment += "\n\nThis issue is open again because of that."

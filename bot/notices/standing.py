@@ -24,7 +24,7 @@ Stage = Literal[
     "released",
     "pinned",
 ]
-"""What a notice says. `pinned`: some pin whose caveats wait for the fix has it. `not-fixed`: it counts as done upstream
+"""What a notice says. `pinned`: a caveat stands on pins that have the fix. `not-fixed`: it counts as done upstream
 while the source says that the defect is there. `closed`: nobody merged it, and no source was looked at.
 """
 
@@ -69,10 +69,13 @@ class Standing:
     waiting: tuple[str, ...] = ()
 
 
-def standing(watched: Watched) -> Standing:
-    """How a fix stands, by its clock and the pins that matter."""
-    pins = [(pin, answer) for pin, answer in watched.pins if pin in set(relevant_pins(watched))]
-    having = _users(pin for pin, answer in pins if answer.state == "pinned")
+def standing(watched: Watched, *, reached: bool) -> Standing:
+    """How a fix stands, by its clock and the pins that matter. `reached`: there is no caveat that the fix has not yet
+    reached, or one that it has.
+    """
+    relevant = set(relevant_pins(watched))
+    pins = [(pin, answer) for pin, answer in watched.pins if pin in relevant]
+    having = _users(pin for pin, answer in pins if answer.state == "pinned") if reached else ()
     waiting = _users(pin for pin, answer in pins if answer.state == "not-pinned")
     stage = _stage(watched, bool(having), any(a.conflict and a.state == "not-pinned" for _, a in pins))
     by = watched.clock.superseded_by if stage == "superseded" else None
@@ -93,7 +96,8 @@ def live(site: Site) -> bool:
 
 def weighs(site: Site) -> bool:
     """Whether a line is a caveat that somebody would want to hear about, not only a word about the reference."""
-    return live(site) and (site.role != "mentioned" or bool(site.predicate) or site.patch is not None)
+    plain = site.role in ("mentioned", "superseding")  # what takes another one's place is not itself waited for
+    return live(site) and (not plain or bool(site.predicate) or site.patch is not None)
 
 
 def relevant_pins(watched: Watched) -> tuple[RepositoryPin, ...]:

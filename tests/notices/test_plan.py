@@ -208,6 +208,20 @@ def test_a_caveat_clears_for_each_pin_alone() -> None:
     assert "`vllm/two` moved back" in conversation.only().comments[-1]
 
 
+def test_what_is_for_every_pin_waits_for_the_last_one() -> None:
+    tree = {
+        "compose/one.yml": "services: {}\nimage: vllm/vllm-openai:v0.34.0\n",
+        "compose/two.yml": "services: {}\nimage: vllm/vllm-openai:v0.33.0\n",
+        "docs/UPSTREAM.md": OLD["docs/UPSTREAM.md"],
+    }
+    result = told((tree, OPEN), (tree, RELEASED))
+    assert result.title.endswith(": released upstream, and not in every pin that needs it")
+    assert "some pins of this repository have it; what waits for it here is for others, too" in result.body
+    assert "- [ ]" not in result.body
+    later = {**tree, "compose/two.yml": tree["compose/one.yml"]}
+    assert told((tree, OPEN), (later, RELEASED)).title.endswith(": in the pinned release: its caveats may go")
+
+
 @pytest.mark.parametrize("first", [REFERENCE, OTHER])
 def test_two_fixes_on_two_clocks_clear_together(first: str) -> None:
     tree = files("0.34.0", drop=BOTH)
