@@ -27,7 +27,7 @@ BELOW: dict[str, set[str]] = {
     "worlds": {"compose", "shell"},
     "catalog": {"compose", "shell", "engine"},
     "upstream": {"markdown", "engine", "catalog", "learn"},
-    "notices": {"markdown", "upstream"},
+    "notices": {"markdown", "catalog", "upstream"},
     "hazards": {"markdown", "engine"},
     "resolution": {"compose", "shell", "worlds", "engine", "catalog"},
     "audit": {"compose", "shell", "worlds", "engine", "catalog", "hazards", "resolution"},

@@ -58,12 +58,14 @@ class Issues:
         body: str | None = None,
         reopen: bool = False,
     ) -> PostedIssue:
-        """Another title or text; with `reopen`, an issue that is open again."""
+        """Another title or text; with `reopen`, an issue that is open again. GitHub drops a text that is too long without
+        a word; it is not cut, since people may have written its end.
+        """
         content: dict[str, Any] = {}
         if title is not None:
             content["title"] = cut(title, MAX_TITLE, "…")
         if body is not None:
-            content["body"] = cut(body, MAX_BODY_BYTES)
+            content["body"] = body
         if reopen:
             content["state"] = "open"
         request = _at("PATCH", repository, f"{_ISSUES}/{{number}}", body=content, repeatable=True, number=number)

@@ -19,6 +19,9 @@ from bot.notices.standing import OPENS, Stage, went_back
 MAX_BODY_BYTES = 60_000
 """Of an issue's text; GitHub takes 65,536 characters, and on an edit drops a longer text without a word."""
 
+LEAST_ROOM = 4_000
+"""Bytes that a notice needs. Where people's own text leaves less, the issue's text is left to them."""
+
 MAX_USERS = 3000
 """Users of pins that are remembered of one fix."""
 
@@ -196,8 +199,9 @@ def revise(told: Told, notice: Notice, existing: Existing, places: Places) -> Re
     if not ours and parts.mark is not None:
         mark = replace(mark, title=parts.mark.title)  # people renamed it: theirs
     room = MAX_BODY_BYTES - 500 - len((parts.before + parts.after).encode("utf-8", "replace"))
-    content = text.body(notice, places, marks.ticks(parts.block), max(room, 2_000))
-    body = marks.joined(parts, mark, content)
+    body = existing.body
+    if room >= LEAST_ROOM:
+        body = marks.joined(parts, mark, text.body(notice, places, marks.ticks(parts.block), room))
     comment = None
     if change.any and not muted:
         words = news(notice, told.stage, told.by, len(change.gained), _names(change.moved_back))

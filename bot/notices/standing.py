@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.catalog.configuration import PATH as CONFIGURATION
 from bot.upstream.pins import version_of
 from bot.upstream.repository_pins import RepositoryPin, Use
 from bot.upstream.sites import Site
@@ -90,8 +91,10 @@ def went_back(before: Stage, after: Stage) -> bool:
 
 
 def live(site: Site) -> bool:
-    """Whether a line still waits: it is not struck, and does not itself say that the matter is settled."""
-    return not site.struck and site.state not in ("landed", "resolved")
+    """Whether a line still waits: it is not struck, does not itself say that the matter is settled, and is not what the
+    repository declares of its images.
+    """
+    return not site.struck and site.state not in ("landed", "resolved") and site.position.path != CONFIGURATION
 
 
 def weighs(site: Site) -> bool:

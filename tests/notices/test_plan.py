@@ -434,6 +434,26 @@ def test_a_text_fits_what_github_takes() -> None:
     assert result.body.endswith("<!-- seamguard:upstream end -->")
 
 
+def test_a_long_text_of_people_is_left_alone_and_the_news_is_told_below() -> None:
+    conversation = Conversation()
+    conversation.tell(watched(OLD, OPEN))
+    conversation.tell(watched(OLD, MERGED))
+    found = conversation.only()
+    found.body = long = found.body + "\nours " * 12_000
+    conversation.tell(watched(NEW, RELEASED))
+    assert found.body == long
+    assert len(found.comments) == 1
+    conversation.told.clear()
+    conversation.tell(watched(NEW, RELEASED))
+    assert found.body == long
+
+
+def test_what_the_configuration_says_of_an_image_is_no_caveat() -> None:
+    declared = "images:\n  acme/vllm:1:\n    contains: [vllm#48375]\n"
+    body = told((OLD, OPEN), ({**NEW, ".github/seamguard.yml": declared}, RELEASED)).body
+    assert "seamguard.yml" not in body
+
+
 def test_no_word_about_a_fix_that_nothing_here_waits_for() -> None:
     tree = {"compose/one.yml": "image: vllm/vllm-openai:v0.33.0\n# like vllm#48375 somehow\n"}
     conversation = Conversation()
