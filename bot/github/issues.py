@@ -58,8 +58,8 @@ class Issues:
         body: str | None = None,
         reopen: bool = False,
     ) -> PostedIssue:
-        """Another title or text; with `reopen`, an issue that is open again. GitHub drops a text that is too long without
-        a word; it is not cut, since people may have written its end.
+        """Another title or text; with `reopen`, an issue that is open again. The text is not cut, since people may have
+        written its end; one that is too long GitHub drops silently.
         """
         content: dict[str, Any] = {}
         if title is not None:
