@@ -44,7 +44,6 @@ BELOW: dict[str, set[str]] = {
         "upstream",
         "review",
         "commands",
-        "upstream",
         "notices",
         "github",
         "store",
