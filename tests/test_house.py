@@ -34,6 +34,7 @@ BELOW: dict[str, set[str]] = {
     "review": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "upstream"},
     "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "review"},
     "jobs": {
+        "upstream",
         "markdown",
         "compose",
         "engine",
@@ -41,7 +42,6 @@ BELOW: dict[str, set[str]] = {
         "hazards",
         "resolution",
         "audit",
-        "upstream",
         "review",
         "commands",
         "notices",

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bot.audit.discovery import discover
+from bot.audit.images import images_of
 from bot.cli.failure import Failure
 from bot.cli.learning import offline_option, sources_of
 from bot.cli.machine import print_json
 from bot.cli.opening import opened
 from bot.cli.options import format_option, rev_option
+from bot.cli.progress import lines_of
 from bot.cli.terminal import Terminal
-from bot.compose import load_project
+from bot.engine.cache import OFFLINE_VARIABLE, folder
 from bot.engine.facts import releases
 from bot.hazards import load_rules
+from bot.printable import printable
 from bot.references import normalise
-from bot.resolution import Repository, resolve_service
 from bot.upstream.facts import BadFact, Facts, read_facts
 from bot.upstream.known import known_from
 from bot.upstream.repository_pins import RepositoryPin, Use, pins_of
@@ -43,21 +45,34 @@ MAX_SHOWN = 8
 @click.option(
     "--all", "every", is_flag=True, help="Every reference that is named anywhere, not only what is waited for."
 )
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Ask GitHub now, with GITHUB_TOKEN or the App's credentials; without any there are 60 requests an hour.",
+)
 @offline_option
 @format_option("text", "json")
-def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, offline: bool, output: str) -> None:
+def clocks_command(
+    repo: Path, rev: str | None, facts: Any, every: bool, live: bool, offline: bool, output: str
+) -> None:
     """List the upstream fixes that a repository waits for: how far each is, which pins have it, what waits for it."""
+    if live and facts is not None:
+        raise Failure("--live and --facts: either ask GitHub, or read what was recorded")
+    if live and offline:
+        raise Failure(f"--live asks GitHub, which --offline (or {OFFLINE_VARIABLE}) forbids")
     upstream = load_rules().upstream
     recorded = _recorded(facts) if facts is not None else None
     sources = sources_of(offline)
     with opened(repo, rev) as repository:
         catalog = repository.catalog
         sites = sites_in(repository.tree, catalog)
-        pins = pins_of(catalog, _services(repository))
+        pins = pins_of(catalog, (Use(*found) for found in images_of(repository)))
         references = watched_references(catalog, sites, upstream.fixes)
         if every:
             named = {site.reference for site in sites}
             references = tuple(dict.fromkeys((*references, *sorted(named))))
+        if live:
+            recorded = _asked(references, [pin.asked for pin in pins])
         found = watch(
             references,
             pins,
@@ -73,16 +88,26 @@ def clocks_command(repo: Path, rev: str | None, facts: Any, every: bool, offline
         _print(Terminal(), found, pins)
 
 
-def _services(repository: Repository) -> Iterator[Use]:
-    """The images of every service that runs vLLM by default."""
-    configuration = repository.catalog.configuration
-    for unit in discover(repository.tree, repository.documents, configuration).units:
-        project = load_project(repository.documents, unit.files, {})
-        for name in project.services:
-            resolved = resolve_service(repository, unit.files, name, project=project)
-            for world in resolved.defaults[:1]:
-                if world.kind == "vllm" or (world.kind is None and "vllm" in world.pin.image.lower()):
-                    yield Use(world.pin.image, " ".join(resolved.slugs) or name, resolved.position)
+def _asked(references: Sequence[str], pins: Sequence[str]) -> Callable[[str], Facts]:
+    """The facts that upstream tells now. What could not be had is said on standard error."""
+    from bot.github.errors import GitHubError
+    from bot.store import Database, DatabaseError
+    from bot.web.settings import SettingsError, load
+    from bot.web.watching import facts_now
+
+    database = Database.file(folder().parents[1] / "upstream.sqlite")
+    try:
+        with lines_of() as say:
+            facts, problems = asyncio.run(facts_now(load(), references, pins, database, say=say))
+    except SettingsError as error:
+        raise Failure("the settings can't be used:\n  " + "\n  ".join(error.problems)) from error
+    except (DatabaseError, GitHubError) as error:
+        raise Failure(str(error)) from error
+    finally:
+        database.close()
+    for problem in problems:
+        click.echo(printable(f"seamguard: {problem}"), err=True)
+    return facts
 
 
 def _recorded(lines: Iterable[str]) -> Callable[[str], Facts]:
@@ -130,11 +155,12 @@ def clocks_json(found: tuple[Watched, ...], pins: tuple[RepositoryPin, ...]) -> 
             }
             for pin in pins
         ],
-        "clocks": [_clock_json(item) for item in found],
+        "clocks": [clock_json(item) for item in found],
     }
 
 
-def _clock_json(item: Watched) -> dict[str, Any]:
+def clock_json(item: Watched) -> dict[str, Any]:
+    """One clock of the `clocks` contract."""
     clock = item.clock
     return {
         "reference": item.reference,
@@ -168,7 +194,8 @@ def _site_json(site: Site) -> dict[str, Any]:
     }
 
 
-def _print(out: Terminal, found: tuple[Watched, ...], pins: tuple[RepositoryPin, ...]) -> None:
+def print_clocks(out: Terminal, found: tuple[Watched, ...]) -> None:
+    """A table of clocks."""
     rows: list[tuple[str | tuple[str, str], ...]] = [
         tuple((head, "bold") for head in ("reference", "state", "first release", "pinned here", "sites"))
     ]
@@ -176,6 +203,10 @@ def _print(out: Terminal, found: tuple[Watched, ...], pins: tuple[RepositoryPin,
         clock = item.clock
         rows.append((item.reference, clock.state, clock.first_release or "-", _pinned(item), str(len(item.sites))))
     out.columns(rows)
+
+
+def _print(out: Terminal, found: tuple[Watched, ...], pins: tuple[RepositoryPin, ...]) -> None:
+    print_clocks(out, found)
     for item in found:
         _print_one(out, item)
     out.line()

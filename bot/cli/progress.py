@@ -53,6 +53,26 @@ def progress(what: str) -> Iterator[Advance]:
         yield advance
 
 
+@contextmanager
+def lines_of() -> Iterator[Callable[[str], None]]:
+    """Says what is being done now: the last line on a terminal, a line now and then for a log."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status("") as status:
+            yield lambda text: status.update(printable(text).replace("[", r"\["))
+        return
+    said = time.monotonic()
+
+    def say(text: str) -> None:
+        nonlocal said
+        if time.monotonic() - said >= PACE:
+            said = time.monotonic()
+            _say(text)
+
+    yield say
+
+
 def lines(what: str, clock: Callable[[], float]) -> Advance:
     """A line every `PACE` seconds, none for work that is done before."""
     said, done = clock(), 0

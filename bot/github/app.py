@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from bot.github.auth import AppCredential, InstallationCredential, InstallationToken
+from bot.github.auth import (
+    AppCredential,
+    GivenCredential,
+    InstallationCredential,
+    InstallationToken,
+    NoCredential,
+)
 from bot.github.blobcache import BlobCache
 from bot.github.client import GitHub
-from bot.github.errors import Forbidden, NotFound, Suspended, Unavailable
+from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended, Unavailable
 from bot.github.hosts import Hosts
 from bot.github.limits import Timing
 from bot.github.model import Delivery, Identity, Installation, RepositoryName
+from bot.github.public import Public
 from bot.github.requests import Request, Requests, Transport
 from bot.github.trees import TreeCache
 
@@ -30,6 +37,7 @@ class App:
         hosts: Hosts | None = None,
         cache: BlobCache | None = None,
         timing: Timing | None = None,
+        token: str | None = None,
     ) -> None:
         self.transport = Transport(hosts or Hosts(), timing or Timing())
         self._cache = BlobCache() if cache is None else cache
@@ -37,6 +45,8 @@ class App:
         self._installations: dict[int, Requests] = {}
         self._trees = TreeCache()
         self._identity: Identity | None = None
+        self._token_given = None if token is None else Requests(self.transport, GivenCredential(token))
+        self._nobody: Requests | None = None
 
     async def __aenter__(self) -> App:
         return self
@@ -66,6 +76,23 @@ class App:
         """The client of an installation. All of them share the caches; each has its own token and limits."""
         identity = await self.app()
         return GitHub(self._of(installation), self._cache, identity.id, self._trees)
+
+    async def public(self, installations: Iterable[int] = ()) -> Public:
+        """Reads what everybody may read: with the token that was given, else as the first of the installations that
+        works (an installation's token reads all public repositories), else as nobody.
+        """
+        if self._token_given is not None:
+            return Public(self._token_given)
+        for installation in installations:
+            requests = self._of(installation)
+            try:
+                await requests.credential.authorization()
+            except GitHubError:
+                continue
+            return Public(requests)
+        if self._nobody is None:
+            self._nobody = Requests(self.transport, NoCredential())
+        return Public(self._nobody)
 
     def _of(self, installation: int) -> Requests:
         if installation not in self._installations:

@@ -85,3 +85,34 @@ class InstallationCredential:
         """Drop the token: it was revoked, or ended early."""
         self._token = None
         return True
+
+
+@dataclass(frozen=True)
+class GivenCredential:
+    """A token that somebody has given, and that nobody renews: a person's, or that of a run of GitHub Actions."""
+
+    token: str = field(repr=False)
+    account: str = "token"
+
+    async def authorization(self) -> str | None:
+        """`token <token>`."""
+        return f"token {self.token}"
+
+    def renew(self) -> bool:
+        """There is no other."""
+        return False
+
+
+@dataclass(frozen=True)
+class NoCredential:
+    """Nobody: GitHub answers 60 requests an hour and address, and counts unchanged answers too."""
+
+    account: str = "anonymous"
+
+    async def authorization(self) -> str | None:
+        """No header."""
+        return None
+
+    def renew(self) -> bool:
+        """There is nothing to renew."""
+        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -30,7 +31,7 @@ from bot.github.model import (
     RepositoryTree,
 )
 from bot.github.objects import is_blob_id
-from bot.github.requests import Method, Request, Requests
+from bot.github.requests import SHA, Method, Request, Requests
 from bot.github.trees import TreeCache
 
 MAX_FILES = 3000
@@ -91,6 +92,14 @@ class GitHub:
         if is_blob_id(ref):
             self._trees.keep(key, tree)
         return tree
+
+    async def tip(self, repository: RepositoryName) -> str | None:
+        """The commit of the default branch; None for an empty repository."""
+        try:
+            answer = await self._requests.send(replace(self._at("GET", repository, "/commits/HEAD"), accept=SHA))
+        except (Conflict, Unprocessable):
+            return None
+        return bytes(answer.data).decode("ascii").strip()
 
     async def links(self, repository: RepositoryName, commit: str, paths: Iterable[str]) -> frozenset[str]:
         """Those of the paths that are symbolic links at a commit: a list of changes does not tell."""

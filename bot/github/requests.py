@@ -46,6 +46,7 @@ MAX_REDIRECTS = 3
 GRAPHQL = "/graphql"
 JSON = sansio.accept_format()
 RAW = sansio.accept_format(media="raw", json=False)
+SHA = sansio.accept_format(media="sha", json=False)
 
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 _REDIRECTS = {301, 302, 307, 308}
@@ -56,7 +57,8 @@ class Request:
     """What to ask. `path` is a URI template that `variables` fill; or, from an answer's link, a whole address.
 
     `repeatable` says that doing it twice is the same as doing it once; every GET is. `mutates` decides whether it takes
-    its turn among the writes; a GraphQL query is a POST that doesn't.
+    its turn among the writes; a GraphQL query is a POST that doesn't. With `etag` its sender keeps the answers himself:
+    the tag of the one that he has, or an empty text; an unchanged answer then has the status 304, and no data.
     """
 
     method: Method
@@ -66,6 +68,7 @@ class Request:
     accept: str = JSON
     repeatable: bool = False
     mutates: bool = True
+    etag: str | None = None
 
     @property
     def safe(self) -> bool:
@@ -80,12 +83,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A good answer. `data` is parsed JSON, or text; `next` is the address of the next page."""
+    """A good answer. `data` is parsed JSON, or text; `next` is the address of the next page, `etag` what to ask with
+    whether it has changed.
+    """
 
     status: int
     data: Any
     next: str | None = None
     kept: bool = False
+    etag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +206,10 @@ class Requests:
         endpoint = request.path if request.path.startswith("/") else "(next page)"
         for _ in range(MAX_REDIRECTS + 1):
             key = AnswerKey(self.credential.account, request.accept, url)
-            kept = self.transport.etags.get(key) if request.method == "GET" else None
+            kept = self.transport.etags.get(key) if request.method == "GET" and request.etag is None else None
+            etag = request.etag or (kept.etag if kept is not None else None)
             # The credential may itself ask GitHub for a token: outside of the turn, or it would wait for itself.
-            headers = _headers(request, await self.credential.authorization(), kept)
+            headers = _headers(request, await self.credential.authorization(), etag)
             async with self.limits.turn(writes=request.writes):
                 raw = await self.transport.exchange(
                     request.method, url, headers, _encoded(request), endpoint, self.credential.account
@@ -216,7 +223,7 @@ class Requests:
 
     def _keep(self, key: AnswerKey, request: Request, raw: _Raw) -> None:
         etag = raw.headers.get("etag")
-        if request.method == "GET" and raw.status == HTTPStatus.OK and etag:
+        if request.method == "GET" and raw.status == HTTPStatus.OK and etag and request.etag is None:
             answer = KeptAnswer(etag, raw.body, raw.headers.get("content-type", ""), _next(raw.headers))
             self.transport.etags.put(key, answer)
 
@@ -224,6 +231,9 @@ class Requests:
         if raw.status == HTTPStatus.NOT_MODIFIED and kept is not None:
             self.limits.observe(raw.headers)
             return Answer(HTTPStatus.OK, decoded(kept.content_type, kept.body), kept.next, kept=True)
+        if raw.status == HTTPStatus.NOT_MODIFIED and request.etag:
+            self.limits.observe(raw.headers)
+            return Answer(raw.status, None, etag=request.etag)
         if 200 <= raw.status < 300:
             self.limits.observe(raw.headers)
             if self.limits.remaining is not None:
@@ -232,7 +242,7 @@ class Requests:
                 data = decoded(raw.headers.get("content-type", ""), raw.body)
             except Unavailable as error:  # it was done, only what came of it is not known
                 raise Unavailable(str(error), perhaps_done=not request.safe) from None
-            return Answer(raw.status, data, _next(raw.headers))
+            return Answer(raw.status, data, _next(raw.headers), etag=raw.headers.get("etag", ""))
         raise self.refusal(raw.status, raw.headers, raw.body, request)
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes, request: Request) -> GitHubError:
@@ -290,13 +300,13 @@ async def download(
         yield response
 
 
-def _headers(request: Request, authorization: str | None, kept: KeptAnswer | None) -> dict[str, str]:
+def _headers(request: Request, authorization: str | None, etag: str | None) -> dict[str, str]:
     headers = sansio.create_headers(USER_AGENT, accept=request.accept)
     headers["x-github-api-version"] = API_VERSION
     if authorization is not None:
         headers["authorization"] = authorization
-    if kept is not None:
-        headers["if-none-match"] = kept.etag
+    if etag:
+        headers["if-none-match"] = etag
     if request.body is not None:
         headers["content-type"] = _JSON_TYPE
     return headers

@@ -28,6 +28,7 @@ async def nothing_recorded(_references: Sequence[str]) -> Mapping[str, UpstreamF
 class Context:
     """`web_url` is where people see GitHub, `public_url` where they see this server (None: nowhere). `accept` takes in
     further jobs; `superseded` says whether a newer job does all that one would; `recorded` gives facts of upstream.
+    `poll_seconds` is the time between two polls of upstream, None where it is not watched.
     """
 
     app: App
@@ -36,6 +37,7 @@ class Context:
     superseded: Superseded
     web_url: str = "https://github.com"
     public_url: str | None = None
+    poll_seconds: float | None = None
     recorded: Recorded = nothing_recorded
 
     async def github(self, installation: int) -> GitHub:

@@ -8,7 +8,8 @@ import logging
 from bot.github.model import PullKey, RepositoryName
 from bot.jobs import checks
 from bot.jobs.context import Context
-from bot.jobs.kinds import installation_of, repository_of, review_job
+from bot.jobs.kinds import installation_of, repository_of, review_job, stand_job
+from bot.jobs.standing import Standings
 from bot.review import merge_group_check
 from bot.store import Job
 
@@ -81,6 +82,8 @@ class Index(_Quiet):
         tree = await github.tree(repository, sha)
         fact = {"installation": installation_of(job), "branch": job.data.get("branch"), "tip": sha}
         await self._context.facts.remember_soon(REPOSITORY, str(repository), fact)
+        if self._context.poll_seconds is not None:
+            await self._context.accept(stand_job(f"stand:{job.id}", installation_of(job), repository, sha))
         return f"{len(tree.entries)} files"
 
 
@@ -89,6 +92,7 @@ class Installations(_Quiet):
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._standings = Standings(context.facts)
 
     async def do(self, job: Job) -> str:
         """Notes them."""
@@ -99,6 +103,10 @@ class Installations(_Quiet):
             gone, known = known, []
         for repository in gone:
             await asyncio.to_thread(self._context.facts.forget, REPOSITORY, str(repository))
+            await self._standings.forget(repository)
         for repository in known:
             await self._context.facts.remember_soon(REPOSITORY, str(repository), {"installation": installation})
+        if self._context.poll_seconds is not None:
+            for number, repository in enumerate(known):
+                await self._context.accept(stand_job(f"stand:{job.id}:{number}", installation, repository, None))
         return f"{len(known)} repositories noted, {len(gone)} forgotten"

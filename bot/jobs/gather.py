@@ -79,7 +79,7 @@ class Gathering:
         Raises a `GitHubError`, `TooLarge` where GitHub does not list all files of the base; and `ResolverFailed`.
         """
         base, head = self._sides = self._sides or await self._listed()
-        await self._fetch({path: entry.sha for side in (base, head) for path, entry in _wanted(side)})
+        await self._fetch({path: entry.sha for side in (base, head) for path, entry in early(side)})
         for attempt in range(1, ROUNDS + 1):
             asked = await RESOLVER.ask(question, base, head, self._blobs)
             if not asked.missing or attempt == ROUNDS:
@@ -104,7 +104,8 @@ class Gathering:
             self._blobs.setdefault(sha, Blob(sha, None, "GitHub does not give the file's content"))
 
 
-def _wanted(side: Mapping[str, TreeEntry]) -> Iterable[tuple[str, TreeEntry]]:
+def early(side: Mapping[str, TreeEntry]) -> Iterable[tuple[str, TreeEntry]]:
+    """The files that the resolver reads in any repository."""
     return (
         (path, entry)
         for path, entry in side.items()

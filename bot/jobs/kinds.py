@@ -17,6 +17,8 @@ MERGE_GROUP = "merge-group"
 INDEX = "index"
 INSTALLATION = "installation"
 SWEEP = "sweep"
+POLL = "poll"
+STAND = "stand"
 
 REVIEWED_ACTIONS = frozenset({"opened", "synchronize", "reopened", "ready_for_review"})
 
@@ -61,6 +63,12 @@ def review_job(identity: str, installation: int, pull: PullKey, head_sha: str | 
     """The review of a pull request. `forced`: somebody asked for it, so nothing is skipped."""
     data = {**_pull(installation, pull), "head": head_sha, "forced": forced}
     return Job(identity, REVIEW, str(pull), data, latest_wins=True)
+
+
+def stand_job(identity: str, installation: int, repository: RepositoryName, sha: str | None) -> Job:
+    """A look at what a repository waits for, at a commit of its default branch (None: at its tip)."""
+    data = {**_repository(installation, repository), "sha": sha}
+    return Job(identity, STAND, f"standing of {repository}", data, latest_wins=True)
 
 
 def installation_of(job: Job) -> int:

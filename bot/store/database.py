@@ -34,6 +34,17 @@ FACTS = sa.Table(
     sa.Column("changed_at", sa.Float, nullable=False),
 )
 
+RECORDS = sa.Table(
+    "seamguard_records",
+    _metadata,
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+    sa.Column("changed_at", sa.Float, nullable=False),
+)
+"""Collections of JSON values."""
+
 USES = sa.Table(
     "seamguard_uses",
     _metadata,

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.store.database import FACTS, USES, Database
+from bot.store.records import Records
 
 MAX_KEY = 500
 MAX_VALUE = 1_000_000
@@ -21,6 +22,8 @@ class Facts:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.records = Records(database)
+        """Beside the facts: collections that are too large for one."""
 
     def recall(self, kind: str, key: str) -> Mapping[str, Any] | None:
         """What is known under a key."""

@@ -102,6 +102,11 @@ def matches(sha: str, other: str) -> bool:
     return one.startswith(two) or two.startswith(one)
 
 
+def speaks(text: str) -> bool:
+    """Whether a text speaks of picks or reverts; one that does not does nothing to a fix that it does not name."""
+    return _SPEAKS.search(text) is not None
+
+
 class _Linking:
     def __init__(self, number: int, facts: Facts, *, issue: bool) -> None:
         self.number = number

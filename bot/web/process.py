@@ -16,9 +16,11 @@ from bot.github.blobcache import BlobCache
 from bot.github.limits import Timing
 from bot.github.redaction import Redactor
 from bot.hazards import load_rules
+from bot.jobs import polling
 from bot.jobs.context import Context, web_address
 from bot.jobs.handlers import handlers
 from bot.jobs.kinds import job_of
+from bot.jobs.recording import Recording
 from bot.jobs.sweeping import EVERY_SECONDS, regularly
 from bot.store import Database, Facts, Job, Jobs, Patience
 from bot.web import logs
@@ -55,12 +57,13 @@ async def running(
     timing: Timing | None = None,
     patience: Patience | None = None,
     sweep_seconds: float | None = EVERY_SECONDS,
+    poll_seconds: float | None = None,
     grace: int = 0,
     web_url: str | None = None,
     sandbox: bool = False,
 ) -> AsyncIterator[Parts]:
-    """Runs a server (`web`), a worker (`work`) or both until the context ends. `web_url` is where people see GitHub,
-    when that isn't where its API says.
+    """Runs a server (`web`), a worker (`work`) or both until the context ends. Upstream is polled every `poll_seconds`,
+    and not at all without them. `web_url` is where people see GitHub, when that isn't where its API says.
 
     Raises `NotConfigured` without credentials: the server never listens without a secret. Raises `DatabaseError`.
     """
@@ -69,7 +72,8 @@ async def running(
     database = _database(settings)
     facts = Facts(database)
     rules = load_rules()
-    app = App(settings.issuer, settings.private_key, settings.hosts, BlobCache(settings.cache_folder), timing)
+    cache = BlobCache(settings.cache_folder)
+    app = App(settings.issuer, settings.private_key, settings.hosts, cache, timing, settings.github_token)
 
     async def accept(job: Job) -> bool:
         return await jobs.inbox.accept(job)
@@ -84,6 +88,8 @@ async def running(
         superseded,
         web_url=web_url or web_address(settings.api_url),
         public_url=settings.public_url,
+        recorded=Recording(facts).facts_of,
+        poll_seconds=poll_seconds,
     )
     jobs = Jobs(database, handlers(context), patience)
     async with contextlib.AsyncExitStack() as stack:
@@ -93,6 +99,9 @@ async def running(
         stack.push_async_callback(jobs.stop, grace)
         if work and sweep_seconds is not None:
             stack.push_async_callback(_cancel, asyncio.create_task(regularly(context, jobs.prune, sweep_seconds)))
+        if work and poll_seconds is not None:
+            polls = polling.regularly(context, poll_seconds, settings.issuer)
+            stack.push_async_callback(_cancel, asyncio.create_task(polls))
         url = None
         if web:
             server = Server(
@@ -147,6 +156,7 @@ async def ending() -> AsyncIterator[asyncio.Event]:
 async def serve(settings: Settings, *, web: bool = True, work: bool = True) -> None:
     """Runs until the process is asked to end; then what has begun gets a while."""
     logs.configure(settings.log_level, Redactor(settings.secrets))
-    async with ending() as ended, running(settings, web=web, work=work, grace=GRACE_SECONDS):
+    polls = settings.poll_seconds
+    async with ending() as ended, running(settings, web=web, work=work, grace=GRACE_SECONDS, poll_seconds=polls):
         await ended.wait()
         log.info("asked to end")

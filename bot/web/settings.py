@@ -14,6 +14,7 @@ from bot.web.dotenv import NotDotenv, read_dotenv
 
 DOTENV = Path(".env")
 MIN_SECRET = 16
+MAX_MINUTES = 24 * 60
 
 
 class SettingsError(Exception):
@@ -41,6 +42,8 @@ class Settings:
     public_url: str | None = None
     cache_folder: Path | None = None
     log_level: str = "INFO"
+    github_token: str | None = field(default=None, repr=False)
+    poll_seconds: float | None = 1800.0
 
     @property
     def configured(self) -> bool:
@@ -56,7 +59,9 @@ class Settings:
     def secrets(self) -> tuple[str, ...]:
         """What may appear in no log."""
         password = urlsplit(self.database_url).password
-        return tuple(secret for secret in (self.private_key, self.webhook_secret, password) if secret)
+        return tuple(
+            secret for secret in (self.private_key, self.webhook_secret, self.github_token, password) if secret
+        )
 
 
 VARIABLES: Mapping[str, str] = {
@@ -72,6 +77,8 @@ VARIABLES: Mapping[str, str] = {
     "PORT": "the port to listen at, 8080 by default",
     "PUBLIC_URL": "where people reach this server: comments link to its rule pages",
     "CACHE_DIR": "a folder for file contents that were read; .data/cache by default, empty for none",
+    "GITHUB_TOKEN": "reads upstream where it is given, else an installation's token does; `watch` works with it alone",
+    "POLL_MINUTES": "how often upstream is asked what became of fixes; 30 by default, 0 for never",
     "LOG_LEVEL": "DEBUG, INFO, WARNING or ERROR",
 }
 """Every variable that is read, and what it means."""
@@ -104,6 +111,8 @@ def read(variables: Mapping[str, str]) -> Settings:
         public_url=reader.address("PUBLIC_URL"),
         cache_folder=reader.folder("CACHE_DIR", Path(".data/cache")),
         log_level=reader.level("LOG_LEVEL"),
+        github_token=reader.text("GITHUB_TOKEN"),
+        poll_seconds=reader.minutes("POLL_MINUTES", 30),
     )
     reader.credentials(settings)
     if reader.problems:
@@ -162,6 +171,16 @@ class _Reader:
             self.problems.append(f"{name} is no port; write a number up to 65535")
             return default
         return int(text)
+
+    def minutes(self, name: str, default: int) -> float | None:
+        """In seconds; None for 0."""
+        text = self.text(name)
+        if text is None:
+            return default * 60.0
+        if not text.isdecimal() or int(text) > MAX_MINUTES:
+            self.problems.append(f"{name} is no number of minutes; write one from 1 to {MAX_MINUTES}, or 0 for never")
+            return None
+        return int(text) * 60.0 or None
 
     def folder(self, name: str, default: Path) -> Path | None:
         if name not in self._variables:

@@ -129,6 +129,9 @@ def _correct(value: Any) -> None:
         # OpenAPI wants null among an enum's values where it is allowed.
         if value.get("nullable") is True and isinstance(value.get("enum"), list) and None not in value["enum"]:
             value["enum"] = [*value["enum"], None]
+        # Where null is allowed besides alternatives, the validator wants it among them.
+        if value.get("nullable") is True and isinstance(value.get("oneOf"), list) and "type" not in value:
+            value["oneOf"] = [*value["oneOf"], {"type": "object", "nullable": True, "enum": [None]}]
         # The lists of events that an App may have are older than the merge queue.
         if {"check_run", "workflow_run"} <= {*map(str, value.get("enum", ()))}:
             value["enum"] = [*value["enum"], "merge_group"]

@@ -52,6 +52,8 @@ def test_a_key_may_be_in_a_file(tmp_path: Path) -> None:
         ({"GITHUB_API_URL": "https://u:p@x"}, "GITHUB_API_URL is no address"),
         ({"GITHUB_DOWNLOAD_URLS": "https://a, b"}, "GITHUB_DOWNLOAD_URLS is no address"),
         ({"LOG_LEVEL": "loud"}, "LOG_LEVEL is no level"),
+        ({"POLL_MINUTES": "often"}, "POLL_MINUTES is no number of minutes"),
+        ({"POLL_MINUTES": "100000"}, "POLL_MINUTES is no number of minutes"),
     ],
 )
 def test_what_is_wrong_is_told(change: dict[str, str], words: str) -> None:
@@ -60,6 +62,14 @@ def test_what_is_wrong_is_told(change: dict[str, str], words: str) -> None:
     assert words in str(caught.value)
     assert SECRET not in str(caught.value)
     assert all(name in VARIABLES for name in change)
+
+
+def test_how_often_upstream_is_asked() -> None:
+    asked = [read({"POLL_MINUTES": minutes}).poll_seconds for minutes in ("", "5", "0")]
+    assert asked == [1800.0, 300.0, None]
+    token = read({"GITHUB_TOKEN": "not-to-be-shown"})
+    assert "not-to-be-shown" in token.secrets
+    assert "not-to-be-shown" not in repr(token)
 
 
 def test_every_problem_is_told_at_once() -> None:

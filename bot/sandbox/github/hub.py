@@ -27,10 +27,12 @@ from bot.sandbox.github import (
     hooks,
     issues,
     pulls,
+    references,
     repositories,
     review_comments,
     reviews,
     server,
+    timeline,
 )
 from bot.sandbox.github.call import Route
 from bot.sandbox.github.clock import Clock
@@ -58,7 +60,8 @@ PERMISSIONS = {
 EVENTS = ("pull_request", "issue_comment", "check_run", "check_suite", "push", "merge_group")
 
 _RESOURCES = (
-    apps, checks, comments, commits, contents, graphql, hooks, issues, pulls, repositories, review_comments, reviews,
+    apps, checks, comments, commits, contents, graphql, hooks, issues, pulls, references, repositories,
+    review_comments, reviews, timeline,
 )  # fmt: skip
 
 
@@ -200,7 +203,7 @@ class Hub:
         self.add(new)
         handle = RepositoryHandle(self, new)
         if isinstance(files, Path):
-            new.branches, new.tags = store.load(files)
+            new.branches, new.tags, new.annotated = store.load(files)
             if default_branch not in new.branches:
                 new.default_branch = next(iter(new.branches))
         elif files is not None:

@@ -263,7 +263,9 @@ class Release:
 
 @dataclass(slots=True)
 class Repository:
-    """A repository. Forks share the `store` of their `parent`, as they do in GitHub's network of forks."""
+    """A repository. Forks share the `store` of their `parent`, as they do in GitHub's network of forks. `tags` are
+    peeled; `annotated` are the objects of those that have one.
+    """
 
     id: int
     owner: User
@@ -276,6 +278,7 @@ class Repository:
     parent: Repository | None = None
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
+    annotated: dict[str, str] = field(default_factory=dict)
     roles: dict[str, Role] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
@@ -292,7 +295,9 @@ class Repository:
         """Owner and name, with a slash."""
         return f"{self.owner.login}/{self.name}"
 
-    def next_number(self) -> int:
-        """The next issue's or pull request's number."""
-        self.numbers += 1
-        return self.numbers
+    def next_number(self, number: int | None = None) -> int:
+        """The next issue's or pull request's number, or a later one that is asked for."""
+        if number is not None and number in self.issues:
+            raise ValueError(f"#{number} is taken")
+        self.numbers = self.numbers + 1 if number is None else max(self.numbers, number)
+        return self.numbers if number is None else number

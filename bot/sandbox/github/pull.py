@@ -134,16 +134,18 @@ class PullHandle:
         """Open again."""
         self._set_state("open", by)
 
-    def merge(self, by: str | None = None) -> str:
-        """Merge into the base branch and close."""
+    def merge(self, by: str | None = None, *, squash: bool = False, message: str | None = None) -> str:
+        """Merge into the base branch and close; with `squash`, as one commit that ends its title in the number.
+        `message` is another than GitHub's own.
+        """
         who = self.hub.user(by or pushes.writer(self.repository))
-        sha = self.record.merge_commit = self.merged_commit()
+        sha = self.record.merge_commit = self.merged_commit(squash=squash, message=message)
         self.record.merged_at = self.hub.clock.now()
         self._set_state("closed", who.login)
         pushes.move_branch(self.hub, self.repository, self.record.base_ref, sha, who)
         return sha
 
-    def merged_commit(self) -> str:
+    def merged_commit(self, *, squash: bool = False, message: str | None = None) -> str:
         """A commit of the head's changes merged with the base branch's tip."""
         tip = self.repository.branches[self.record.base_ref]
         store = self.repository.store
@@ -152,8 +154,9 @@ class PullHandle:
             if file.status == "renamed" and file.previous is not None:
                 files[file.previous] = None
             files[file.path] = None if file.status == "removed" else store.read(self.head, file.path)
-        message = f"Merge pull request #{self.number}"
-        return store.commit(files, [tip, self.head], message, "web-flow", self.hub.clock.now())
+        title = f"{self.record.issue.title} (#{self.number})" if squash else f"Merge pull request #{self.number}"
+        parents = [tip] if squash else [tip, self.head]
+        return store.commit(files, parents, message or title, "web-flow", self.hub.clock.now())
 
     def _set_state(self, state: str, by: str | None) -> None:
         issue, now = self.record.issue, self.hub.clock.now()

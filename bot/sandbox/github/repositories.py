@@ -51,20 +51,6 @@ def get_branch(call: Call) -> Answer:
     )
 
 
-@ROUTES.add("GET", "/repos/{owner}/{repo}/git/ref/{ref:*}", "contents:read")
-def get_reference(call: Call) -> Answer:
-    """One reference, named in full without "refs/"."""
-    repository, name = call.repository, call.parts["ref"]
-    kind, _, short = name.partition("/")
-    sha = {"heads": repository.branches, "tags": repository.tags}.get(kind, {}).get(short)
-    if sha is None:
-        raise not_found()
-    url = f"{call.hub.url}/repos/{repository.full_name}/git"
-    target = {"sha": sha, "type": "commit", "url": f"{url}/commits/{sha}"}
-    node = node_id("REF", repository.id)
-    return Answer({"ref": f"refs/{name}", "node_id": node, "url": f"{url}/refs/{name}", "object": target})
-
-
 @ROUTES.add("GET", "/repos/{owner}/{repo}/tags", "metadata:read", "contents:read")
 def list_tags(call: Call) -> Answer:
     """Tags by name, the last first."""

@@ -76,9 +76,43 @@ class RepositoryHandle:
         pushes.move_branch(self.hub, self.record, branch, sha, who)
         return sha
 
-    def tag(self, name: str, commit: str | None = None) -> None:
-        """Tag a commit (the default branch's tip) and push the tag."""
+    def branch(self, name: str, commit: str | None = None) -> str:
+        """Make a branch at a commit (the default branch's tip) and push it."""
+        sha = commit or self.tip
+        pushes.move_branch(self.hub, self.record, name, sha, self.hub.user(self.writer()))
+        return sha
+
+    def cherry_pick(self, commit: str, branch: str, message: str | None = None, *, traced: bool = False) -> str:
+        """Take a commit's changes over to another branch, under its own message; `traced` as with git's `-x`."""
+        store = self.record.store
+        text = message or store.describe(commit).message
+        if traced:
+            text += f"\n\n(cherry picked from commit {commit})"
+        return self.commit(self._changes(commit), text, branch=branch)
+
+    def revert(self, commit: str, branch: str | None = None, *, number: int | None = None) -> str:
+        """Take a commit back, as git's `revert` does; `number` is that of the pull request that did it."""
+        title = self.record.store.describe(commit).message.partition("\n")[0]
+        behind = "" if number is None else f" (#{number})"
+        message = f'Revert "{title}"{behind}\n\nThis reverts commit {commit}.'
+        return self.commit(self._changes(commit, back=True), message, branch=branch)
+
+    def _changes(self, commit: str, *, back: bool = False) -> Files:
+        """The files that a commit changed, as they are after it or, `back`, as they were before."""
+        store = self.record.store
+        parent = store.describe(commit).parents[0]
+        side = parent if back else commit
+        changed = store.diff(parent, commit)
+        paths = {path for file in changed for path in (file.path, file.previous) if path is not None}
+        return {path: store.read(side, path) for path in sorted(paths)}
+
+    def tag(self, name: str, commit: str | None = None, message: str | None = None) -> None:
+        """Tag a commit (the default branch's tip) and push the tag; with a message, an annotated one."""
         sha = self.record.tags[name] = commit or self.tip
+        self.record.annotated.pop(name, None)
+        if message is not None:
+            now = self.hub.clock.now()
+            self.record.annotated[name] = self.record.store.annotate(name, sha, message, self.writer(), now)
         self.hub.events.push(self.record, f"refs/tags/{name}", None, sha, self.hub.user(self.writer()), forced=False)
 
     def release(self, tag: str, body: str = "", *, prerelease: bool = False, draft: bool = False) -> Release:
@@ -126,9 +160,10 @@ class RepositoryHandle:
         base: str | None = None,
         draft: bool = False,
         quiet: bool = False,
+        number: int | None = None,
     ) -> PullHandle:
         """Open a pull request from a branch, to which `files` are committed first. `fork` opens it from a fork: True
-        makes one of the author's.
+        makes one of the author's. `number` is a later one than the next.
         """
         who = self.hub.user(author)
         source = self if fork is False else self.fork(author) if fork is True else fork
@@ -139,7 +174,7 @@ class RepositoryHandle:
             source.record.branches.setdefault(branch, self.record.branches[base_ref])
             source.commit(files, title, branch=branch, author=author, quiet=quiet or fork is not False)
         now = self.hub.clock.now()
-        issue = Issue(self.hub.next_id(), self.record.next_number(), title, body, who, now, now)
+        issue = Issue(self.hub.next_id(), self.record.next_number(number), title, body, who, now, now)
         head = source.record.branches[branch]
         base_sha = self.record.branches[base_ref]
         pull = Pull(issue, self.hub.next_id(), base_ref, base_sha, branch, head, source.record, draft)
@@ -149,10 +184,12 @@ class RepositoryHandle:
             self.hub.events.pull(self.record, pull, "opened", who)
         return PullHandle(self.hub, self.record, pull)
 
-    def open_issue(self, title: str, body: str = "", author: str = "contributor") -> Issue:
-        """Open an issue by hand."""
+    def open_issue(
+        self, title: str, body: str = "", author: str = "contributor", *, number: int | None = None
+    ) -> Issue:
+        """Open an issue by hand; `number` is a later one than the next."""
         who, now = self.hub.user(author), self.hub.clock.now()
-        new = Issue(self.hub.next_id(), self.record.next_number(), title, body, who, now, now)
+        new = Issue(self.hub.next_id(), self.record.next_number(number), title, body, who, now, now)
         self.record.issues[new.number] = new
         self.hub.events.issue(self.record, new, "opened", who)
         return new

@@ -65,8 +65,10 @@ class GitStore:
         """End git's process."""
         self._objects.close()
 
-    def load(self, source: Path) -> tuple[dict[str, str], dict[str, str]]:
-        """Take over the history of another repository; its branches and its tags (peeled), with their commits."""
+    def load(self, source: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+        """Take over the history of another repository; its branches and its tags (peeled), with their commits, and
+        the objects of its annotated tags.
+        """
         environment = git.environment() | {"GIT_ALLOW_PROTOCOL": "file"}
         self._refs += 1
         space = f"refs/loaded/{self._refs}"
@@ -76,11 +78,27 @@ class GitStore:
         form = "--format=%(refname) %(objectname) %(*objectname)"
         listing = self._run("for-each-ref", form, f"{space}/").decode("utf-8")
         found: dict[str, dict[str, str]] = {"heads": {}, "tags": {}}
+        annotated: dict[str, str] = {}
         for line in listing.splitlines():
             name, *objects = line.split()
             kind, _, short = name.removeprefix(f"{space}/").partition("/")
             found[kind][short] = objects[-1]
-        return found["heads"], found["tags"]
+            if len(objects) > 1:
+                annotated[short] = objects[0]
+        return found["heads"], found["tags"], annotated
+
+    def annotate(self, name: str, commit: str, message: str, author: str, when: datetime) -> str:
+        """Add the object of an annotated tag."""
+        who = f"{author} <{author}@users.noreply.example> {int(when.timestamp())} +0000"
+        content = f"object {commit}\ntype commit\ntag {name}\ntagger {who}\n\n{message}\n"
+        done = subprocess.run(
+            git.command(self.folder, "hash-object", "-t", "tag", "-w", "--stdin"),
+            input=content.encode(),
+            stdout=subprocess.PIPE,
+            check=True,
+            env=git.environment(),
+        )
+        return done.stdout.decode("ascii").strip()
 
     def commit(
         self,

@@ -54,6 +54,12 @@ async def test_every_route_answers_as_described(hub: Hub, repo: RepositoryHandle
         "/contents/compose", "/contents/compose/one.yml", "/git/trees/main?recursive=1", f"/git/blobs/{blob.sha}",
     ):  # fmt: skip
         await ok("GET", f"{R}{path}")
+    repo.tag("v1.1", message="The first of its kind")
+    for path in (
+        "/git/matching-refs/heads/ma", "/git/matching-refs/tags/v", f"/git/commits/{repo.tip}",
+        f"/git/tags/{repo.record.annotated['v1.1']}", "/issues/1/timeline",
+    ):  # fmt: skip
+        await ok("GET", f"{R}{path}")
     await ok("GET", f"{R}/tarball/main", status=302)
 
     line = {"path": "compose/one.yml", "line": 10, "body": "Look."}
