@@ -13,6 +13,11 @@ UPSTREAM = "vllm-project/vllm"
 OWNERS = {"vllm": UPSTREAM}
 """Short names whose owner everybody leaves out."""
 
+REDIRECT = "https://redirect.github.com"
+"""The host for links to other repositories. One to github.com itself would leave a "mentioned this" in the issue that
+it leads to, for every text posted.
+"""
+
 _NUMBER = r"[1-9][0-9]{0,8}"
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _URL = rf"(?:https?://)?(?:www\.)?github\.com/(?P<url_repo>{_NAME}/{_NAME})/(?:pull|pulls|issues)/(?P<url_number>{_NUMBER})"
@@ -39,6 +44,12 @@ def references_in(text: str, repository: str = UPSTREAM) -> tuple[str, ...]:
     """
     found = (_normal(match, repository) for match in _MANY.finditer(text))
     return tuple(dict.fromkeys(reference for reference in found if reference))
+
+
+def address(reference: str) -> str:
+    """Where a reference in normal form can be read, without a trace there."""
+    repository, _, number = reference.rpartition("#")
+    return f"{REDIRECT}/{repository}/issues/{number}"
 
 
 def _normal(match: re.Match[str], repository: str) -> str | None:

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from bot.github import amendments, blobs, conversation, trees, writing
 from bot.github.blobcache import BlobCache
 from bot.github.errors import Conflict, NotFound, Unavailable, UnplaceableComment, Unprocessable
+from bot.github.issues import Issues
 from bot.github.model import (
     Blob,
     ChangedFile,
@@ -53,6 +54,7 @@ class GitHub:
         self._cache = cache
         self._app_id = app_id
         self._trees = TreeCache() if known_trees is None else known_trees
+        self.issues = Issues(requests, app_id)
 
     # What is read
 

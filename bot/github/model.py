@@ -259,3 +259,24 @@ class Edit:
     node_id: str
     kind: CommentKind
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class PostedIssue:
+    """An issue. `state_reason` is why it was closed (`completed`, `not_planned`, `duplicate`), or `reopened`."""
+
+    number: int
+    title: str
+    body: str
+    is_open: bool
+    state_reason: str | None
+    author_is_app: bool
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IssueComment:
+    """A comment of this App on an issue."""
+
+    id: int
+    body: str

@@ -238,7 +238,10 @@ class Requests:
             self.limits.observe(raw.headers)
             if self.limits.remaining is not None:
                 REMAINING.labels(self.credential.account).set(self.limits.remaining)
-            data = decoded(raw.headers.get("content-type", ""), raw.body)
+            try:
+                data = decoded(raw.headers.get("content-type", ""), raw.body)
+            except Unavailable as error:  # it was done, only what came of it is not known
+                raise Unavailable(str(error), perhaps_done=not request.safe) from None
             return Answer(raw.status, data, _next(raw.headers), etag=raw.headers.get("etag", ""))
         raise self.refusal(raw.status, raw.headers, raw.body, request)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from bot.jobs import kinds
+from bot.jobs import kinds, noticing
 from bot.jobs.commanding import Commanding
 from bot.jobs.context import Context
 from bot.jobs.events import Index, Installations, MergeGroups, Reruns
 from bot.jobs.guarding import guarded
-from bot.jobs.polling import Looking, Notice, Polling, tell_nobody
+from bot.jobs.polling import Looking, Notice, Polling
 from bot.jobs.reviewing import Reviewing
 from bot.jobs.sweeping import Sweeping
 from bot.store import Handler
 
-notice: Notice = tell_nobody
+notice: Notice = noticing.notice
 """Tells a repository what the clocks of upstream fixes say."""
 
 

@@ -45,13 +45,6 @@ Notice = Callable[[Context, GitHub, RepositoryName, str, tuple[Watched, ...]], A
 """Tells a repository what its clocks say; in a few words what was done. May be called again and again."""
 
 
-async def tell_nobody(
-    _context: Context, _github: GitHub, _repository: RepositoryName, _head_sha: str, _watched: tuple[Watched, ...]
-) -> str:
-    """For those who only want to know."""
-    return NOTHING
-
-
 @dataclass(frozen=True, slots=True)
 class Heard:
     """How a poll went: problems with what was asked, and what each repository was told."""

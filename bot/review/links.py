@@ -9,14 +9,9 @@ from urllib.parse import quote
 
 from bot.markdown import code, link, outside_code
 from bot.provenance import Reason
+from bot.references import address
 
 _REFERENCE = re.compile(r"(?<![\w/#&.-])([A-Za-z0-9][\w.-]{0,38}/[A-Za-z0-9][\w.-]{0,99})#([1-9][0-9]{0,8})(?!\w)")
-
-ISSUES = "https://redirect.github.com"
-"""The host for references to other repositories' issues. A link to github.com itself would leave a "mentioned this" in
-that issue for every comment posted.
-"""
-
 
 MAX_PATH = 1000
 """Characters of a path that is linked: a comment has to fit what GitHub takes."""
@@ -73,7 +68,7 @@ class Links:
 
 
 def _issue(match: re.Match[str]) -> str:
-    return link(match[0], f"{ISSUES}/{match[1]}/issues/{match[2]}")
+    return link(match[0], address(match[0]))
 
 
 OFFLINE = Links()

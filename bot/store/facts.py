@@ -34,13 +34,30 @@ class Facts:
 
     def remember(self, kind: str, key: str, value: Mapping[str, Any]) -> None:
         """Replace what is known under a key. Raises `ValueError` for what is too large to be a small fact."""
-        text = json.dumps(dict(value), ensure_ascii=False)
-        if len(key) > MAX_KEY or len(text) > MAX_VALUE:
-            raise ValueError(f"too large to be remembered: {kind} {key[:80]}")
-        changed = {"value": text, "changed_at": time.time()}
+        changed = {"value": _text(kind, key, value), "changed_at": time.time()}
         statement = self._database.insert(FACTS, {"kind": kind, "key": key, **changed})
         with self._database.engine.begin() as connection:
             connection.execute(statement.on_conflict_do_update(index_elements=["kind", "key"], set_=changed))
+
+    def replace(self, kind: str, key: str, known: Mapping[str, Any] | None, value: Mapping[str, Any]) -> bool:
+        """`remember`, if what is known is still `known` (None: nothing). False when somebody else was faster: of
+        several processes that try at once, one succeeds.
+        """
+        text = _text(kind, key, value)
+        changed = {"value": text, "changed_at": time.time()}
+        with self._database.engine.begin() as connection:
+            if known is None:
+                added = self._database.insert(FACTS, {"kind": kind, "key": key, **changed}).on_conflict_do_nothing()
+                return bool(connection.execute(added).rowcount == 1)
+            mine = (FACTS.c.kind == kind, FACTS.c.key == key, FACTS.c.value == _json(known))
+            return bool(connection.execute(sa.update(FACTS).where(*mine).values(**changed)).rowcount == 1)
+
+    def all(self, kind: str, prefix: str = "") -> Mapping[str, Mapping[str, Any]]:
+        """Everything of a kind, by key, where the key begins so."""
+        query = sa.select(FACTS.c.key, FACTS.c.value).where(FACTS.c.kind == kind).order_by(FACTS.c.key)
+        with self._database.engine.connect() as connection:
+            rows = connection.execute(query.where(FACTS.c.key.startswith(prefix, autoescape=True))).all()
+        return {row.key: json.loads(row.value) for row in rows if row.key.startswith(prefix)}
 
     def forget(self, kind: str, key: str) -> None:
         """Nothing is known under a key any more."""
@@ -87,3 +104,15 @@ class Facts:
     async def remember_soon(self, kind: str, key: str, value: Mapping[str, Any]) -> None:
         """`remember`, without blocking the event loop."""
         await asyncio.to_thread(self.remember, kind, key, value)
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    """What is read and written again is the same text."""
+    return json.dumps(dict(value), ensure_ascii=False)
+
+
+def _text(kind: str, key: str, value: Mapping[str, Any]) -> str:
+    text = _json(value)
+    if len(key) > MAX_KEY or len(text) > MAX_VALUE:
+        raise ValueError(f"too large to be remembered: {kind} {key[:80]}")
+    return text

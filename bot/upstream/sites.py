@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Literal
@@ -17,6 +17,7 @@ from bot.catalog import Catalog, Patch
 from bot.provenance import Position
 from bot.tree import Tree, UnreadableFile
 from bot.upstream.mentions import Mention, Reader
+from bot.upstream.vendored import Vendored
 
 Role = Literal["fix", "bug", "do-not-vendor", "superseded", "superseding", "overlay", "mentioned"]
 """What a reference is at its site. `overlay` is a mount, an invocation or a path that carries its number."""
@@ -83,7 +84,8 @@ class Site:
 
     `predicate` is what must happen before the site may go, as it is written; `state` what the line believes of the
     reference (`open`, `merged`, `landed`, `resolved`, `closed`, `local`), and `date` when that was. `patch` is the
-    entry of `patches.yml` that the line belongs to. `struck` lines are history.
+    entry of `patches.yml` that the line belongs to, and `part` what of the patch it is: a line of that `entry`, of one
+    of its own files, or the `wiring` that mounts or calls it. `struck` lines are history.
     """
 
     reference: str
@@ -95,12 +97,14 @@ class Site:
     date: str | None = None
     patch: str | None = None
     struck: bool = False
+    part: Literal["entry", "file", "wiring"] | None = None
 
 
 def sites_in(tree: Tree, catalog: Catalog) -> tuple[Site, ...]:
     """Every site of a repository, by file and line; ignored paths of its configuration are left out."""
     found: list[Site] = []
     entries = _entries(catalog.patches)
+    vendored = Vendored(catalog.patches)
     room = MAX_READ
     for path in tree.paths():
         if not _is_read(path) or any(fnmatchcase(path, glob) for glob in catalog.configuration.ignore):
@@ -112,11 +116,36 @@ def sites_in(tree: Tree, catalog: Catalog) -> tuple[Site, ...]:
         room -= len(text or "")
         if room < 0:
             break
-        if text and _ANY.search(text):
-            found.extend(sites_of(text, path, entries.get(path, ())))
+        if text:
+            found.extend(_of_file(text, path, entries.get(path, ()), vendored))
         if len(found) >= MAX_SITES:
             break
     return tuple(found[:MAX_SITES])
+
+
+def _of_file(text: str, path: str, entries: Iterable[Patch], vendored: Vendored) -> Iterable[Site]:
+    """The sites of a file, those of patches among them that do not name what they are for."""
+    found = list(sites_of(text, path, entries)) if _ANY.search(text) else []
+    owner = vendored.owner(path)
+    if owner is not None:
+        return [site if site.patch else replace(site, patch=owner.id, part="file") for site in found]
+    wired = () if entries else vendored.lines(text, path)
+    if not wired:
+        return found
+    known = {(site.position.line, site.reference): index for index, site in enumerate(found)}
+    lines = text.split("\n")
+    for number, patch in wired:
+        for reference in patch.upstream:
+            index = known.get((number, reference))
+            if index is not None:
+                found[index] = replace(found[index], patch=patch.id, part="wiring")
+            elif not patch.deprecated:
+                shown = " ".join(lines[number - 1].split())[:MAX_TEXT]
+                until = patch.drop_when[:MAX_TEXT] if patch.drop_when else None
+                found.append(
+                    Site(reference, Position(path, number), shown, "overlay", until, patch=patch.id, part="wiring")
+                )
+    return sorted(found, key=lambda site: (site.position.line, site.position.column))
 
 
 def sites_of(text: str, path: str, patches: Iterable[Patch] = ()) -> Iterator[Site]:
@@ -164,6 +193,7 @@ def _of_line(line: str, more: str, position: Position, reader: Reader, patch: Pa
             state=state,
             date=date,
             patch=patch.id if patch else None,
+            part="entry" if patch else None,
             struck=_struck(line, mention),
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.catalog import Catalog
 from bot.references import UPSTREAM
 from bot.upstream.clock import Clock, PinAnswer, read_clock
-from bot.upstream.facts import Fact, Facts, Probe, collected
+from bot.upstream.facts import Fact, Facts, Issue, Probe, Pull, collected
 from bot.upstream.known import Known
 from bot.upstream.overlays import lies_in
 from bot.upstream.pins import version_of
@@ -19,7 +19,8 @@ from bot.upstream.sites import Site
 @dataclass(frozen=True, slots=True)
 class Watched:
     """One reference. `pins` has an answer for each pin of the repository; `by_rules` says that a hazard rule waits
-    for it, `believed` what the repository's own documents say of its state, the latest first.
+    for it, `believed` what the repository's own documents say of its state, the latest first. `pull` or `issue` is the
+    reference itself, where it was recorded, and `probes` are what was found in the sources of releases.
     """
 
     reference: str
@@ -29,6 +30,9 @@ class Watched:
     sites: tuple[Site, ...]
     by_rules: bool
     believed: tuple[str, ...]
+    pull: Pull | None = None
+    issue: Issue | None = None
+    probes: tuple[Probe, ...] = ()
 
 
 def watched_references(catalog: Catalog, sites: Iterable[Site], rules: Iterable[str]) -> tuple[str, ...]:
@@ -103,7 +107,20 @@ def _watched(
         for site in sorted(sites, key=lambda site: site.date or "", reverse=True)
         if site.state
     )
-    return Watched(reference, titles.get(reference), clock, answers, sites, reference in titles, tuple(believed))
+    number = int(reference.rpartition("#")[2])
+    return Watched(
+        reference=reference,
+        title=titles.get(reference),
+        clock=clock,
+        pins=answers,
+        sites=sites,
+        by_rules=reference in titles,
+        believed=tuple(believed),
+        # Of two records the merged one is the later.
+        pull=max((p for p in facts.pulls if p.number == number), key=lambda p: p.state == "merged", default=None),
+        issue=next((issue for issue in facts.issues if issue.number == number), None),
+        probes=facts.probes,
+    )
 
 
 def declared_or(reference: str, pin: RepositoryPin, answer: PinAnswer) -> PinAnswer:

@@ -165,6 +165,36 @@ def test_hostile_lines_end(text: str) -> None:
     assert len(list(sites_of(text, "a.md"))) <= 1
 
 
+UNNAMED = """\
+patches:
+  - id: mamba-flag
+    files: [patches/mamba_flag/install.sh, patches/mamba_flag/fix_manager.py]
+    load_bearing_when: []
+    delivery_spec: {mounted_at: /etc/acme/mamba, invoke: "bash /etc/acme/mamba/install.sh"}
+    upstream: {ref: "vllm#48375", drop_when: "it is in the pin"}
+"""
+
+
+def test_lines_of_a_patch_need_not_name_what_it_is_for() -> None:
+    tree = MemoryTree(
+        {
+            "patches.yml": UNNAMED,
+            "patches/mamba_flag/fix_manager.py": "# also takes over vllm#46324\n",
+            "compose/a.yml": "x:\n  - ../patches/mamba_flag/install.sh:/x.sh\n  - ./:/etc/acme/mamba\n"
+            "  # fix_manager.py\n  - run fix_manager.py  # vllm#48375\n  - other/install.sh:/y.sh\n",
+            "docs/a.md": "fix_manager.py",
+        }
+    )
+    sites = [site for site in sites_in(tree, read_catalog(tree)) if site.position.path != "patches.yml"]
+    assert [(site.reference, str(site.position), site.role, site.patch, site.part) for site in sites] == [
+        (f"{V}48375", "compose/a.yml:2", "overlay", "mamba-flag", "wiring"),
+        (f"{V}48375", "compose/a.yml:3", "overlay", "mamba-flag", "wiring"),
+        (f"{V}48375", "compose/a.yml:5", "mentioned", "mamba-flag", "wiring"),
+        (f"{V}46324", "patches/mamba_flag/fix_manager.py:1", "mentioned", "mamba-flag", "file"),
+    ]
+    assert sites[0].predicate == "it is in the pin"
+
+
 @needs_corpus
 def test_no_reference_of_the_corpus_patches_is_missed(tmp_path_factory: pytest.TempPathFactory) -> None:
     import subprocess

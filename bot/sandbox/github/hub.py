@@ -92,6 +92,8 @@ class Hub:
         """Tokens that were sent to the archive's host, where none belongs."""
         self.closing = asyncio.Event()
         self.max_tree_entries = MAX_TREE_ENTRIES
+        self.list_lag = 0.0
+        """Seconds until a new issue is in the lists of issues: sometimes they lag (facts, section 6)."""
         self.users: dict[str, User] = {}
         self.apps: dict[int, App] = {}
         self.installations: dict[int, Installation] = {}

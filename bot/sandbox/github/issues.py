@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.sandbox.github import shapes
 from bot.sandbox.github.call import Answer, Body, Call, Refused, Routes, invalid, not_found
 from bot.sandbox.github.clock import stamp
-from bot.sandbox.github.model import Issue, Json, Label, Repository, node_id
+from bot.sandbox.github.model import Issue, Json, Label, Repository, User, node_id
 
 if TYPE_CHECKING:
     from bot.sandbox.github.hub import Hub
@@ -73,11 +73,20 @@ def issue(hub: Hub, repository: Repository, which: Issue) -> Json:
 
 
 def find(call: Call, name: str = "issue_number") -> Issue:
-    """The issue or pull request of the path."""
-    found = call.repository.issues.get(call.number(name))
+    """The issue or pull request of the path. One that somebody deleted is gone, not unknown."""
+    number = call.number(name)
+    found = call.repository.issues.get(number)
+    if number in call.repository.deleted_issues:
+        raise Refused(410, "This issue was deleted")
     if found is None:
         raise not_found()
     return found
+
+
+def check_enabled(repository: Repository, number: int | None = None) -> None:
+    """Refuse issues where a repository has none; pull requests are there all the same."""
+    if not repository.has_issues and number not in repository.pulls:
+        raise Refused(410, "Issues are disabled for this repo")
 
 
 @ROUTES.add("GET", "/repos/{owner}/{repo}/issues", "issues:read")
@@ -91,10 +100,12 @@ def list_issues(call: Call) -> Answer:
     found = [
         each
         for each in repository.issues.values()
-        if state in ("all", each.state)
+        if (repository.has_issues or each.number in repository.pulls)
+        and state in ("all", each.state)
         and wanted <= {label.name.lower() for label in each.labels}
         and query.get("creator", each.user.login) in (each.user.login, each.user.login.removesuffix("[bot]"))
         and (stamp(each.updated_at) or "") >= query.get("since", "")
+        and (call.hub.clock.now() - each.created_at).total_seconds() >= call.hub.list_lag
     ]
     by_update = query.get("sort") == "updated"
     found.sort(key=lambda each: (each.updated_at if by_update else each.created_at, each.number))
@@ -107,6 +118,7 @@ def list_issues(call: Call) -> Answer:
 def create_issue(call: Call) -> Answer:
     """A new issue. Labels that do not exist are made, for those who may."""
     repository = call.repository
+    check_enabled(repository)
     body = Body(call.body, "title body labels assignees assignee milestone type")
     title = body.text("title", most=MAX_TITLE)
     if not title.strip():
@@ -124,13 +136,16 @@ def create_issue(call: Call) -> Answer:
 @ROUTES.add("GET", "/repos/{owner}/{repo}/issues/{issue_number}", "issues:read", "pull_requests:read")
 def get_issue(call: Call) -> Answer:
     """One issue."""
-    return Answer(issue(call.hub, call.repository, find(call)))
+    which = find(call)
+    check_enabled(call.repository, which.number)
+    return Answer(issue(call.hub, call.repository, which))
 
 
 @ROUTES.add("PATCH", "/repos/{owner}/{repo}/issues/{issue_number}", "issues:write", "pull_requests:write")
 def update_issue(call: Call) -> Answer:
     """Edit. A body that is too long is dropped silently: 200 and the old one stays (facts, section 4)."""
     repository, which = call.repository, find(call)
+    check_enabled(repository, which.number)
     body = Body(call.body, "title body state state_reason labels assignees assignee milestone type")
     title, text = body.text("title", which.title, most=MAX_TITLE), body.text("body", which.body)
     reason = body.one_of("state_reason", "completed not_planned reopened duplicate")
@@ -143,7 +158,7 @@ def update_issue(call: Call) -> Answer:
     if "labels" in body:
         which.labels = [_label(call, repository, name) for name in body.list("labels")]
     if action != "edited":
-        close(which, call, action)
+        close(which, call.hub, call.author, action)
         which.state_reason = reason or which.state_reason
     which.updated_at = call.hub.clock.now()
     if which.number in repository.pulls:
@@ -159,13 +174,13 @@ def changes(which: Issue, title: str, text: str) -> Json:
     return {name: {"from": old} for name, (old, new) in replaced.items() if old != new}
 
 
-def close(which: Issue, call: Call, action: str) -> None:
+def close(which: Issue, hub: Hub, who: User, action: str) -> None:
     """Close or reopen."""
     closed = action == "closed"
     which.state = "closed" if closed else "open"
     which.state_reason = "completed" if closed else "reopened"
-    which.closed_at = call.hub.clock.now() if closed else None
-    which.closed_by = call.author if closed else None
+    which.closed_at = hub.clock.now() if closed else None
+    which.closed_by = who if closed else None
 
 
 def _label(call: Call, repository: Repository, given: object) -> Label:
@@ -184,6 +199,15 @@ def list_labels(call: Call) -> Answer:
     repository = call.repository
     labels = call.page(sorted(repository.labels.values(), key=lambda each: each.name.lower()))
     return Answer([shapes.label(call.hub, repository, each) for each in labels])
+
+
+@ROUTES.add("GET", "/repos/{owner}/{repo}/labels/{name}", "issues:read", "pull_requests:read")
+def get_label(call: Call) -> Answer:
+    """One label, by its name in any case."""
+    found = call.repository.labels.get(call.parts["name"].lower())
+    if found is None:
+        raise not_found()
+    return Answer(shapes.label(call.hub, call.repository, found))
 
 
 @ROUTES.add("POST", "/repos/{owner}/{repo}/labels", "issues:write", "pull_requests:write")

@@ -287,6 +287,8 @@ class Repository:
     runs: dict[int, CheckRun] = field(default_factory=dict)
     releases: list[Release] = field(default_factory=list)
     numbers: int = 0
+    has_issues: bool = True
+    deleted_issues: set[int] = field(default_factory=set)
 
     @property
     def full_name(self) -> str:

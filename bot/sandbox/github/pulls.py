@@ -209,7 +209,7 @@ def update_pull(call: Call) -> Answer:
     state = body.one_of("state", "open closed", which.issue.state)
     if state != which.issue.state:
         action, more = ("closed" if state == "closed" else "reopened"), {}
-        issues.close(which.issue, call, action)
+        issues.close(which.issue, call.hub, call.author, action)
     call.hub.events.pull(repository, which, action, call.author, more)
     return Answer(pull(call.hub, repository, which, full=True))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from bot.sandbox.github import pushes
-from bot.sandbox.github.model import Installation, Issue, Pull, Release, Repository, Role, User
+from bot.sandbox.github import comments, issues, pushes
+from bot.sandbox.github.model import Installation, Issue, IssueComment, Pull, Release, Repository, Role, User
 from bot.sandbox.github.pull import PullHandle
 
 if TYPE_CHECKING:
@@ -194,12 +194,42 @@ class RepositoryHandle:
         self.hub.events.issue(self.record, new, "opened", who)
         return new
 
-    def close_issue(self, number: int, by: str | None = None) -> None:
+    def close_issue(
+        self, number: int, by: str | None = None, *, reason: Literal["completed", "not_planned"] = "completed"
+    ) -> None:
         """Close an issue by hand."""
+        self._move_issue(number, by, "closed")
+        self.record.issues[number].state_reason = reason
+
+    def reopen_issue(self, number: int, by: str | None = None) -> None:
+        """Open an issue again by hand."""
+        self._move_issue(number, by, "reopened")
+
+    def _move_issue(self, number: int, by: str | None, action: str) -> None:
         which, who = self.record.issues[number], self.hub.user(by or self.writer())
-        which.state, which.state_reason, which.closed_by = "closed", "completed", who
-        which.closed_at = which.updated_at = self.hub.clock.now()
-        self.hub.events.issue(self.record, which, "closed", who)
+        issues.close(which, self.hub, who, action)
+        which.updated_at = self.hub.clock.now()
+        self.hub.events.issue(self.record, which, action, who)
+
+    def edit_issue(self, number: int, body: str | None = None, title: str | None = None, by: str | None = None) -> None:
+        """Change an issue's text by hand, as ticking a task does too."""
+        which, who = self.record.issues[number], self.hub.user(by or self.writer())
+        new_title, new_body = which.title if title is None else title, which.body if body is None else body
+        more = {"changes": issues.changes(which, new_title, new_body)}
+        which.title, which.body, which.updated_at = new_title, new_body, self.hub.clock.now()
+        self.hub.events.issue(self.record, which, "edited", who, more)
+
+    def comment_on_issue(self, number: int, author: str, body: str) -> IssueComment:
+        """Write below an issue."""
+        who, now = self.hub.user(author), self.hub.clock.now()
+        new = IssueComment(self.hub.next_id(), who, body, now, now)
+        comments.add(self.hub, self.record, self.record.issues[number], new)
+        return new
+
+    def delete_issue(self, number: int) -> None:
+        """Delete an issue, which only an administrator may."""
+        del self.record.issues[number]
+        self.record.deleted_issues.add(number)
 
     def pull(self, number: int) -> PullHandle:
         """A pull request by its number."""

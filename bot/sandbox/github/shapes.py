@@ -185,7 +185,7 @@ def repository(hub: Hub, which: Repository, *, full: bool = False) -> Json:
         "stargazers_count": 0,
         "watchers_count": 0,
         "language": None,
-        "has_issues": True,
+        "has_issues": which.has_issues,
         "has_projects": True,
         "has_downloads": True,
         "has_wiki": True,

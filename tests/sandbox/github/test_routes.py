@@ -93,6 +93,7 @@ async def test_every_route_answers_as_described(hub: Hub, repo: RepositoryHandle
     await ok("POST", f"{R}/issues/1/reactions", {"content": "rocket"}, 201)
     await ok("POST", f"{R}/labels", {"name": "seam", "color": "ff0000"}, 201)
     await ok("GET", f"{R}/labels")
+    await ok("GET", f"{R}/labels/seam")
     issue = await ok("POST", f"{R}/issues", {"title": "Something", "labels": ["seam"]}, 201)
     await ok("POST", f"{R}/issues/{issue['number']}/labels", {"labels": ["other"]})
     await ok("PATCH", f"{R}/issues/{issue['number']}", {"state": "closed", "state_reason": "not_planned"})
