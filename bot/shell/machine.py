@@ -82,12 +82,16 @@ class NeverEnds(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A program that took the process over, or that was started as an engine."""
+    """A program that took the process over, or that was started as an engine.
+
+    `unseen` are the files of which nobody knows what they have put into its environment.
+    """
 
     argv: tuple[Value, ...]
     environment: Mapping[str, Value]
     engine: bool
     steps: int
+    unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

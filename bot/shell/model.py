@@ -120,6 +120,7 @@ class Outcome:
     `status` is the script's last status, engines taken to end with 0; None where it is not known. `ended` is why the
     script ends before its end, and where, when it does. `rests_on` are assumptions about what files that
     nobody here has seen do to variables: without them the script may go another way, to be had by `Process.doubting`.
+    `unseen` are sourced files that nobody here has seen, and which may have set more variables of `environment`.
     """
 
     program: Word | None
@@ -133,6 +134,7 @@ class Outcome:
     status: int | None = None
     ended: Unresolved | None = None
     rests_on: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

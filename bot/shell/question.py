@@ -155,8 +155,9 @@ class _Question:
             if name not in _SHELLS_OWN and not _same(self.process.environment.get(name), word)
         }
         return Outcome(
-            words[0], tuple(words[1:]), None, environment, exported, steps, {}, notes, final, rests_on=rests_on
-        )
+            words[0], tuple(words[1:]), None, environment, exported, steps, {}, notes, final,
+            rests_on=rests_on, unseen=call.unseen,
+        )  # fmt: skip
 
     def _stops(self, answers: tuple[bool, ...], index: int) -> bool | None:
         """Whether the engine does not start when a step fails: the same way again, with the step failing.
@@ -243,16 +244,19 @@ def _merged(leaves: list[_Leaf], depth: int) -> list[Outcome]:
     return [
         Outcome(
             one.program, one.argv, one.exit, one.environment, one.exported, one.steps, assumed(decisions), one.notes,
-            one.status, one.ended, one.rests_on,
+            one.status, one.ended, one.rests_on, one.unseen,
         )
         for one, decisions in _collapse(leaves, depth)
     ]  # fmt: skip
 
 
 def _resting(one: Outcome, other: Outcome) -> Outcome:
-    """An outcome that two ways come to alike: it rests on what either rests on."""
-    both = tuple(dict.fromkeys((*one.rests_on, *other.rests_on)))
-    return one if both == one.rests_on else replace(one, rests_on=both)
+    """An outcome that two ways come to alike: it rests on what either rests on, behind what either has not seen."""
+    rests_on = tuple(dict.fromkeys((*one.rests_on, *other.rests_on)))
+    unseen = tuple(dict.fromkeys((*one.unseen, *other.unseen)))
+    if (rests_on, unseen) == (one.rests_on, one.unseen):
+        return one
+    return replace(one, rests_on=rests_on, unseen=unseen)
 
 
 def _collapse(leaves: list[_Leaf], depth: int) -> list[tuple[Outcome, tuple[Decision, ...]]]:

@@ -214,7 +214,10 @@ def directory_value(directory: str, origin: tuple[Origin, ...] = ()) -> Value:
 
 @dataclass(slots=True)
 class Shell:
-    """A shell process. A subshell works on a copy. `left` is the directory that `cd` came from."""
+    """A shell process. A subshell works on a copy. `left` is the directory that `cd` came from.
+
+    `unseen` are files that it, or a shell above it, has sourced and that nobody here has seen.
+    """
 
     variables: dict[str, Variable]
     positional: list[Value]
@@ -236,6 +239,7 @@ class Shell:
     inherited_names: frozenset[str] = frozenset()
     getopts_at: int = 1
     subshell: bool = False
+    unseen: tuple[str, ...] = ()
 
     def copy(self) -> Shell:
         """The state of a subshell."""
@@ -260,6 +264,7 @@ class Shell:
             self.inherited_names,
             self.getopts_at,
             True,
+            self.unseen,
         )
 
     def assign(self, name: str, value: Value) -> None:

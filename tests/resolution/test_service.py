@@ -198,6 +198,8 @@ def test_a_package_that_the_repository_lacks_is_assumed_empty_and_said_so() -> N
 
 # What the repository says --------------------------------------------------------------------------------------------
 
+HARE = "id: hare-9b\nnum_hidden_layers: 32\nnum_gdn_layers: 24\nnum_attn_layers: 8\nweights: {x: {path: hare-9b}}\n"
+
 
 @pytest.mark.parametrize(
     ("arguments", "recurrent"),
@@ -212,11 +214,8 @@ def test_a_package_that_the_repository_lacks_is_assumed_empty_and_said_so() -> N
     ],
 )
 def test_the_model_that_the_arguments_name_is_the_one_that_profiles_describe(arguments: str, recurrent: str) -> None:
-    profile = (
-        "id: hare-9b\nnum_hidden_layers: 32\nnum_gdn_layers: 24\nnum_attn_layers: 8\nweights: {x: {path: hare-9b}}\n"
-    )
     text = engine(f"entrypoint: [bash, -c, 'exec {arguments}']")
-    (world,) = resolved({FILE: text, "profiles/models/hare-9b.yml": profile}).worlds
+    (world,) = resolved({FILE: text, "profiles/models/hare-9b.yml": HARE}).worlds
     assert _shown(world, "model.recurrent") == recurrent
 
 
@@ -347,7 +346,11 @@ def test_what_an_environment_file_that_is_not_there_could_set_is_not_known() -> 
     assert world.engine is not None
     found = {name: (value.value, value.certainty) for name, value in world.engine.properties.items()}
     assert found["enforce_eager"] == (True, "certain")
-    assert found["tensor_parallel_size"] == (1, "assumed")
+    assert found["tensor_parallel_size"] == (1, "certain")  # no variable of vLLM's changes it
+    (world,) = resolved(UNCOMMITTED.replace("serve m", "serve Qwen/Qwen3-8B")).worlds
+    assert world.engine is not None
+    runner = world.engine.properties["v2_model_runner"]
+    assert (runner.value, runner.certainty) == (True, "assumed")
     assert any(".env.local" in item.reason and item.position and item.position.line == 5 for item in world.unresolved)
     assert service.survey.dead == ()
 
@@ -376,3 +379,119 @@ def test_a_scripts_own_variable_is_assumed_not_to_come_from_such_a_file() -> Non
     found = world.engine.properties["enforce_eager"]
     assert (found.value, found.certainty) == (True, "assumed")
     assert any("a is assumed not to be set" in item.reason for item in world.unresolved)
+
+
+# Variables that nobody here has seen ---------------------------------------------------------------------------------
+
+UNSEEN = """
+services:
+  engine:
+    image: vllm/vllm-openai:v{release}
+    environment: [{environment}]
+    {field}
+    entrypoint:
+      - bash
+      - -c
+      - |
+        {script}
+        exec vllm serve /models/hare-9b {arguments}
+"""
+
+
+def _behind(
+    script: str = "source /opt/detect.sh",
+    arguments: str = "",
+    *,
+    environment: str = "",
+    release: str = "0.25.1",
+    field: str = "",
+) -> dict[str, tuple[object, str]]:
+    text = UNSEEN.format(script=script, arguments=arguments, environment=environment, release=release, field=field)
+    (world,) = resolved({FILE: text, "profiles/models/hare-9b.yml": HARE}).worlds
+    assert world.engine is not None
+    return {name: (found.value, found.certainty) for name, found in world.engine.properties.items()}
+
+
+VARIABLES = [
+    pytest.param("0.25.1", "", "v2_model_runner", id="the runner"),
+    pytest.param("0.25.1", "", "cudagraph_mode", id="compilation is turned off"),
+    pytest.param("0.11.0", "", "prefix_caching", id="the older engine"),
+    pytest.param(
+        "0.25.1",
+        '--compilation-config \'{"cudagraph_mode":"PIECEWISE"}\'',
+        "cudagraph_mode",
+        id="an explicit mode without its pieces",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "unseen", [{"script": "source /opt/detect.sh"}, {"script": ":", "field": "env_file: .env.local"}]
+)
+@pytest.mark.parametrize(("release", "arguments", "name"), VARIABLES)
+def test_a_variable_of_an_unseen_file_may_change_a_default(
+    release: str, arguments: str, name: str, unseen: dict[str, str]
+) -> None:
+    value, certainty = _behind(":", arguments, release=release)[name]
+    assert certainty == "certain"
+    assert _behind(arguments=arguments, release=release, **unseen)[name] == (value, "assumed")
+
+
+@pytest.mark.parametrize(
+    "unseen", [{"script": "source /opt/detect.sh"}, {"script": ":", "field": "env_file: .env.local"}]
+)
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        ("", "enforce_eager", False),
+        ("", "tensor_parallel_size", 1),
+        ("", "prefix_caching", False),
+        ("--max-num-seqs 4", "max_num_seqs", 4),
+        ("--enforce-eager", "cudagraph_mode", "NONE"),
+        ('--compilation-config \'{"cudagraph_mode":"NONE"}\'', "cudagraph_mode", "NONE"),
+        ('--compilation-config \'{"cudagraph_mode":"FULL_DECODE_ONLY"}\'', "cudagraph_mode", "FULL_DECODE_ONLY"),
+    ],
+)
+def test_what_no_variable_of_an_unseen_file_can_touch_stays_certain(
+    arguments: str, name: str, value: object, unseen: dict[str, str]
+) -> None:
+    assert _behind(arguments=arguments, **unseen)[name] == (value, "certain")
+
+
+@pytest.mark.parametrize(
+    ("flag", "last"),
+    [
+        pytest.param("--enable-dbo", "/a.sh is not in the repository and may set other variables", id="taken back"),
+        pytest.param("--enforce-eager=x", None, id="refused whatever is set"),
+    ],
+)
+def test_a_refusal_that_a_variable_of_an_unseen_file_may_take_back_says_so(flag: str, last: str | None) -> None:
+    text = engine(f"entrypoint: [bash, -c, '. /a.sh; exec vllm serve m {flag}']", image="vllm/vllm-openai:v0.11.0")
+    (world,) = resolved(text).worlds
+    assert world.engine is not None
+    (error,) = world.engine.errors
+    assert [one.text for one in error.because if one.kind == "assumption"] == ([last] if last else [])
+
+
+@pytest.mark.parametrize(
+    ("script", "certainty"),
+    [
+        pytest.param("source /opt/detect.sh; export VLLM_USE_V2_MODEL_RUNNER=0", "certain", id="set behind it"),
+        pytest.param("export VLLM_USE_V2_MODEL_RUNNER=0; source /opt/detect.sh", "assumed", id="set before it"),
+        pytest.param("(source /opt/detect.sh)", "certain", id="in a subshell"),
+        pytest.param(
+            "(source /opt/detect.sh; exec vllm serve /models/hare-9b); exit", "assumed", id="beside the engine"
+        ),
+        pytest.param("bash -c '. /opt/detect.sh'", "certain", id="in another shell"),
+        pytest.param(". /opt/detect.sh; exec bash -c 'vllm serve /models/hare-9b'", "assumed", id="in a shell above"),
+    ],
+)
+def test_only_what_the_engine_inherits_is_in_doubt(script: str, certainty: str) -> None:
+    assert _behind(script)["v2_model_runner"][1] == certainty
+
+
+def test_a_variable_of_an_unseen_file_that_may_change_a_default_is_told() -> None:
+    (world,) = resolved(engine("entrypoint: [bash, -c, '. /a.sh; . /b.sh; exec vllm serve m']")).worlds
+    assert world.engine is not None
+    told = [reason.text for reason in world.engine.properties["cudagraph_mode"].because]
+    assert told[-1] == "/a.sh, /b.sh are not in the repository and may set other variables"
