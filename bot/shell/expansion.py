@@ -77,11 +77,15 @@ class Expander(ParameterExpander):
             return False
         on = self.on
         if inner.name == "@" and inner.index is None:
+            if on.machine.opaque:
+                on.machine.touch(on.shell.positional)
             out.extend(map(on.way.resolve, on.shell.positional))
             return True
         variable = on.shell.variables.get(inner.name)
         if variable is None or variable.reference:
             return False
+        if on.machine.opaque:
+            on.machine.touch(variable.elements())
         if inner.index == "@":
             out.extend(map(on.way.resolve, variable.elements()))
             return True
@@ -165,14 +169,15 @@ class Expander(ParameterExpander):
 
     def arithmetic(self, expression: Word, line: int) -> Value:
         """The value of `$((…))`."""
-        text = self.single(expression)
-        if text.text is None:
-            return Value(None, text.origin, (Symbol(f"(({text.template()}))"),))
-        try:
-            number = self.on.calculate(text.text)
-        except UnknownNumber as unknown:
-            return Value(None, self.on.here(line), (Symbol(f"(({unknown.text}))"),))
-        return Value(str(number), self.on.here(line))
+        with self.on.machine.reading() as assumed:
+            text = self.single(expression)
+            if text.text is None:
+                return Value(None, text.origin, (Symbol(f"(({text.template()}))"),))
+            try:
+                number = self.on.calculate(text.text)
+            except UnknownNumber as unknown:
+                return Value(None, self.on.here(line), (Symbol(f"(({unknown.text}))"),))
+        return Value(str(number), (*self.on.here(line), *assumed))
 
 
 class UnknownNumber(Exception):

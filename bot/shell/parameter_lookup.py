@@ -34,6 +34,8 @@ class ParameterLookup(TildeExpander):
             value = variable.scalar()
             if value is None:
                 return None
+            if on.machine.opaque:
+                on.machine.touch((value,))
             return value if value.text is not None else on.way.resolve(value)
         return on.special(name)
 
@@ -57,6 +59,8 @@ class ParameterLookup(TildeExpander):
             if special is None:
                 return None
             variable = special
+        if self.on.machine.opaque:
+            self.on.machine.touch(variable.elements())
         if variable.items is not None and variable.mapping:
             return variable.items.get(index)
         number = self.index_number(index, variable)
@@ -102,6 +106,8 @@ class ParameterLookup(TildeExpander):
             else:
                 index = None
         if name in ("@", "*"):
+            if self.on.machine.opaque:
+                self.on.machine.touch(self.on.shell.positional)
             return list(self.on.shell.positional), name
         variable = self._dereferenced(name)
         if index == "@" or index == "*":
@@ -109,6 +115,8 @@ class ParameterLookup(TildeExpander):
             if variable is None:
                 value = self.on.special(name)
                 return ([value] if value is not None else []), str(index)
+            if self.on.machine.opaque:
+                self.on.machine.touch(variable.elements())
             return [self.on.way.resolve(value) for value in variable.elements()], str(index)
         if isinstance(index, Word):
             text = self._subscript(name, index)

@@ -310,6 +310,26 @@ def test_what_depends_on_a_variable_taken_to_be_unset_is_assumed() -> None:
             "", "if [ $$SPEC = off ]; then if [ $$KV = x ]; then ARGS+=(--enforce-eager); fi; fi", id="nested"
         ),
         pytest.param("X=1", '[ "$$X" = 1 ] || ARGS+=(--enforce-eager)', id="the script's own"),
+        pytest.param("", "while [ $$SPEC = off ]; do ARGS+=(--enforce-eager); break; done", id="while"),
+        pytest.param("", "until [ $$SPEC = on ]; do ARGS+=(--enforce-eager); break; done", id="until"),
+        pytest.param("N=0", "for ((i=0;i<N;i++)); do ARGS+=(--enforce-eager); break; done", id="counted"),
+        pytest.param("L=", "for x in $$L; do ARGS+=(--enforce-eager); break; done", id="for"),
+        pytest.param("off() { [ $$SPEC = off ]; }", "if off; then ARGS+=(--enforce-eager); fi", id="a function"),
+        pytest.param("off() { [ $$1 = off ]; }", "off $$SPEC && ARGS+=(--enforce-eager)", id="its argument"),
+        pytest.param(
+            "off() { if [ $$SPEC = off ]; then return 0; fi; return 1; }",
+            "! off || ARGS+=(--enforce-eager)",
+            id="a function that branches",
+        ),
+        pytest.param(
+            "a() { [ $$SPEC = off ]; }; b() { a; }", "while b; do ARGS+=(--enforce-eager); break; done", id="functions"
+        ),
+        pytest.param("", "[ $$SPEC = off ]; [ $$? = 0 ] && ARGS+=(--enforce-eager)", id="its status"),
+        pytest.param("", "[ $$SPEC = off ]; S=$$?; if ((S == 0)); then ARGS+=(--enforce-eager); fi", id="kept status"),
+        pytest.param("", "eval '[ $$SPEC = off ]' && ARGS+=(--enforce-eager)".replace("'", '"'), id="eval"),
+        pytest.param("N=1", "M=$$((N+1)); [ $$M = 9 ] && ARGS+=(--enforce-eager)", id="a number"),
+        pytest.param("N=1", "((M=N+1)); [ $$M = 9 ] && ARGS+=(--enforce-eager)", id="a number that is set"),
+        pytest.param("", "case $$(echo $$SPEC) in off) ARGS+=(--enforce-eager);; esac", id="a substitution"),
     ],
 )
 def test_a_flag_left_out_because_of_what_an_unknown_script_is_assumed_to_keep(setting: str, condition: str) -> None:
@@ -321,6 +341,15 @@ def test_a_flag_left_out_because_of_what_an_unknown_script_is_assumed_to_keep(se
     told = [reason.text for reason in found["enforce_eager"].because if reason.kind == "assumption"]
     assert told == ["/opt/detect.sh is assumed to change nothing that the entrypoint or the environment set"]
     assert found["tensor_parallel_size"].certainty == "certain"
+
+
+def test_how_often_a_loop_runs_may_be_another_number_behind_an_unknown_script() -> None:
+    behind = BEHIND.replace("ARGS=()", "ARGS=(); for i in $$N; do ARGS+=(--max-num-seqs $$((i+1))); done")
+    (world,) = resolved(behind.format(source="N='3 4'\n        . /opt/detect.sh", toggle="")).worlds
+    assert world.engine is not None
+    found = world.engine.properties
+    assert (found["max_num_seqs"].value, found["max_num_seqs"].certainty) == (5, "assumed")
+    assert (found["enforce_eager"].value, found["enforce_eager"].certainty) == (False, "assumed")
 
 
 # Environment files that are not committed -----------------------------------------------------------------------------
