@@ -343,6 +343,30 @@ def test_a_flag_left_out_because_of_what_an_unknown_script_is_assumed_to_keep(se
     assert found["tensor_parallel_size"].certainty == "certain"
 
 
+@pytest.mark.parametrize(
+    ("setting", "word", "value"),
+    [
+        ("", "$${SPEC:+--enforce-eager}", True),
+        ("X=", "$${X:+--enforce-eager}", False),
+        ("X=", '"$${X:---enforce-eager}"', True),
+        ("X=", "$${X:=--enforce-eager}", True),
+        ("X=1", "$${X+--enforce-eager}", True),
+    ],
+)
+def test_a_word_that_stands_for_a_variable_rests_on_what_an_unknown_script_keeps(
+    setting: str, word: str, value: bool
+) -> None:
+    text = BEHIND.format(source=f"{setting}\n        . /opt/detect.sh", toggle=word)
+    (world,) = resolved(text).worlds
+    assert world.engine is not None
+    found = world.engine.properties
+    assert (found["enforce_eager"].value, found["enforce_eager"].certainty) == (value, "assumed")
+    assert found["tensor_parallel_size"].certainty == "certain"
+    (world,) = resolved(text.replace(". /opt/detect.sh", "")).worlds
+    assert world.engine is not None
+    assert world.engine.properties["enforce_eager"].certainty == "certain"
+
+
 def test_how_often_a_loop_runs_may_be_another_number_behind_an_unknown_script() -> None:
     behind = BEHIND.replace("ARGS=()", "ARGS=(); for i in $$N; do ARGS+=(--max-num-seqs $$((i+1))); done")
     (world,) = resolved(behind.format(source="N='3 4'\n        . /opt/detect.sh", toggle="")).worlds
