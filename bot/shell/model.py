@@ -11,10 +11,14 @@ from bot.provenance import Position, Word
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that the container sees, with its place in the repository."""
+    """A file that the container sees, with its place in the repository.
+
+    `lines` are the lines of that file at which those of the text stand, where it is a part of it.
+    """
 
     path: str
     text: str
+    lines: tuple[int, ...] = ()
 
 
 class ContainerFiles(Protocol):

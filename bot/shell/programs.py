@@ -160,7 +160,7 @@ def script_at(on: Interpreter, name: str) -> tuple[str, str, Source] | None:
     if content is None:
         return None
     if isinstance(content, SourceFile):
-        return path, content.text, source_of(on, content.path, content.text)
+        return path, content.text, source_of(on, content.path, content.text, content.lines)
     if content.text is None:
         return None
     return path, content.text, source_of(on, path, content.text)
