@@ -84,6 +84,7 @@ class Expander(ParameterExpander):
         variable = on.shell.variables.get(inner.name)
         if variable is None or variable.reference:
             return False
+        on.machine.looked_up(inner.name, variable)
         if on.machine.opaque:
             on.machine.touch(variable.elements())
         if inner.index == "@":

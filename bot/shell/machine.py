@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from bot.provenance import Position, Reason
 from bot.shell.model import ContainerFiles, SourceFile, Unresolved
 from bot.shell.patterns import compiled, unquote
-from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink
+from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink, Variable
 from bot.shell.syntax import For, Node
 from bot.shell.values import Source, Value, assumptions
 from bot.shell.way import Way
@@ -174,6 +174,8 @@ class Machine:
     steps: list[Done] = field(default_factory=list)
     sources: dict[tuple[str, str], Source] = field(default_factory=dict)
     sourced: dict[str, None] = field(default_factory=dict)
+    found_set: set[str] = field(default_factory=set)
+    found_unset: set[str] = field(default_factory=set)
     unset: frozenset[str] = frozenset()
     doubting: bool = False
     opaque: bool = False
@@ -209,6 +211,11 @@ class Machine:
         """Records an assumption about a file that is not seen, on which this way rests."""
         self.note(on, reason, line)
         self.rests_on.setdefault(reason)
+
+    def looked_up(self, name: str, variable: Variable | None) -> None:
+        """Takes down that a variable is read, and whether it is set then: a mere declaration sets nothing."""
+        known = variable is not None and not variable.bare and (variable.value or variable.items) is not None
+        (self.found_set if known else self.found_unset).add(name)
 
     def touch(self, values: Iterable[Value]) -> None:
         """Takes down the assumptions in values that are read, for whoever asks what a command has read."""

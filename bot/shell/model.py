@@ -146,6 +146,7 @@ class Run:
     """All ways through the script, and what its text says about its seams.
 
     `outcomes` has one entry when nothing is unknown. `unresolved` is not empty when some way could not be followed.
+    `always_set` are the variables that were set whenever a way came to read them.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -154,3 +155,4 @@ class Run:
     comparisons: tuple[Comparison, ...] = ()
     writes: frozenset[str] = frozenset()
     sourced: tuple[str, ...] = ()
+    always_set: frozenset[str] = frozenset()

@@ -28,6 +28,7 @@ class ParameterLookup(TildeExpander):
         """The value of `$name`, None when it is unset."""
         on = self.on
         variable = on.shell.variables.get(name)
+        on.machine.looked_up(name, variable)
         if variable is not None:
             if variable.reference:
                 return self.referenced(variable)
@@ -54,6 +55,7 @@ class ParameterLookup(TildeExpander):
         variable = self.on.shell.variables.get(name)
         if variable is not None and variable.reference and variable.value is not None:
             return self.element(variable.value.text or "", index)
+        self.on.machine.looked_up(name, variable)
         if variable is None:
             special = self.on.special_array(name)
             if special is None:
@@ -111,6 +113,7 @@ class ParameterLookup(TildeExpander):
             return list(self.on.shell.positional), name
         variable = self._dereferenced(name)
         if index == "@" or index == "*":
+            self.on.machine.looked_up(name, variable)
             variable = variable or self.on.special_array(name)
             if variable is None:
                 value = self.on.special(name)

@@ -54,6 +54,8 @@ class _Question:
         self.budget = Budget(limits.all_commands, limits.work)
         self.sources: dict[tuple[str, str], Source] = {}
         self.sourced: dict[str, None] = {}
+        self.found_set: set[str] = set()
+        self.found_unset: set[str] = set()
         self.argv = [_value(word) for word in process.argv]
         environment = {name: _value(word) for name, word in process.environment.items()}
         self.directory = process.directory or fixed.get("PWD") or UNKNOWN_DIRECTORY
@@ -88,6 +90,7 @@ class _Question:
         machine = Machine(way, self.files, self.limits, self.process.closed, self.budget, failing)
         machine.sources = self.sources
         machine.sourced = self.sourced
+        machine.found_set, machine.found_unset = self.found_set, self.found_unset
         machine.unset = self.process.unset
         machine.doubting = self.process.doubting
         machine.open = self.process.open
@@ -189,7 +192,8 @@ class _Question:
             )
             comparisons.extend(Comparison(one.name, one.value, source.position(one.line)) for one in found.comparisons)
             writes |= found.writes
-        return Run(outcomes, problems, tuple(reads), tuple(comparisons), frozenset(writes), tuple(self.sourced))
+        always = frozenset(self.found_set - self.found_unset)
+        return Run(outcomes, problems, tuple(reads), tuple(comparisons), frozenset(writes), tuple(self.sourced), always)
 
 
 def _engine_call(machine: Machine) -> Call | None:
