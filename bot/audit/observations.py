@@ -133,7 +133,8 @@ def _flag(argument: str) -> str:
 def _offer_of(service: ResolvedService, world: EngineWorld) -> Offer | None:
     """The comment that offers exactly what this world sets; None for the default world and for undocumented values."""
     chosen = dict(world.realisation.deviations).items()
-    return next((offer for offer in service.survey.offers if (offer.name, offer.value) in chosen), None)
+    offers = (offer for offer in service.survey.offers if not offer.denied)
+    return next((offer for offer in offers if (offer.name, offer.value) in chosen), None)
 
 
 def _ineffective(service: ResolvedService, item: Ineffective) -> Observation:

@@ -13,6 +13,7 @@ from bot.catalog.configuration import read_configuration
 from bot.catalog.document import NotYaml, parse
 from bot.catalog.hardware import unknown_cards
 from bot.catalog.model import Catalog, Configuration, EngineProfile, HardwareProfile, ModelProfile, Patch, Problem
+from bot.catalog.near_misses import near_miss
 from bot.catalog.patches import MARKS as PATCH_MARKS
 from bot.catalog.patches import read_notes, read_patches, verified_by_header
 from bot.catalog.patches_schema import faults
@@ -90,11 +91,13 @@ def _size(path: str, tree: Tree) -> int:
         text = tree.read(path)
     except UnreadableFile:
         return 0  # whoever needs the file says so; for a catalog it is none
-    return len(text) if text and (_expected(text) or is_registry(path)) else 0
+    return len(text) if text and (_expected(text) or is_registry(path) or _near_miss(path, text)) else 0
 
 
 def _part(path: str, tree: Tree) -> _Part:
     text = tree.read(path) or ""
+    if not _expected(text) and not is_registry(path) and (miss := _near_miss(path, text)):
+        return _Part(problems=(miss,))
     try:
         root = parse(text, path)
     except NotYaml as error:
@@ -170,6 +173,12 @@ def _kept(known: dict[str, T], profile: T) -> Iterator[Problem]:
     if first is not profile:
         message = f"a second profile with the id {profile.id!r}; {first.position} is used"
         yield Problem(message, profile.position)
+
+
+def _near_miss(path: str, text: str) -> Problem | None:
+    if _has_patches(text) or _has_key(text, "services") or _has_key(text, "id"):
+        return None
+    return near_miss(path, text, describes=bool(_DESCRIPTION.search(text)))
 
 
 def _has_patches(text: str) -> bool:

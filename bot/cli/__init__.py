@@ -12,6 +12,7 @@ import click
 
 from bot import __version__
 from bot.cli.failure import Failure
+from bot.cli.group import HelpfulGroup
 from bot.printable import printable
 
 _COMMANDS = {
@@ -33,7 +34,7 @@ _COMMANDS = {
 }
 
 
-class _Commands(click.Group):
+class _Commands(HelpfulGroup):
     """Imports a command when it is asked for: an audit should not wait for what only a review needs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002

@@ -10,7 +10,7 @@ import click
 from bot.cli.failure import Failure
 from bot.cli.hints import near, no_service
 from bot.cli.learning import Learning, informed, offline_option, pins_of
-from bot.cli.opening import locate, opened, readable
+from bot.cli.opening import locate, opened, readable, tell_unread
 from bot.cli.options import env_option, repo_option, rev_option, symbol_option
 from bot.compose import load_project
 from bot.engine import PROPERTIES, source_links
@@ -52,6 +52,7 @@ def explain_command(
     with opened(root, rev) as repository:
         readable(repository)
         names = list(_services(repository, path, service, env))
+        tell_unread(repository, path, env)
 
         def work() -> list[ResolvedService]:
             return [resolve_service(repository, (path,), name, environment=env, symbols=symbols) for name in names]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 MAX_HINTS = 3
 
@@ -23,7 +24,27 @@ def no_service(path: str, service: str, known: Iterable[str]) -> str:
     return f"{path}: no service {service!r}; it has {', '.join(names)}{hint}"
 
 
+def unread(given: Iterable[str], read: Iterable[str], texts: Iterable[str]) -> Iterator[str]:
+    """A sentence for each host variable that is given and that no text of a project names.
+
+    `read` are the variables that are asked for, from which the nearest is named.
+    """
+    names, whole = sorted(set(read)), list(texts)
+    for name in given:
+        if not name.startswith(_OF_COMPOSE) and not any(_names(name, text) for text in whole):
+            yield f"--env {name}: nothing reads it; {near(name, names, 'what is read:')}"
+
+
+_OF_COMPOSE = ("COMPOSE_", "DOCKER_")
+"""Variables that Docker Compose itself reads."""
+
+
+def _names(name: str, text: str) -> bool:
+    return re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", text) is not None
+
+
 def _close(word: str, names: list[str]) -> list[str]:
-    lower = word.lower()
+    lower, written = word.lower(), {name.lower(): name for name in reversed(names)}
     parts = [name for name in names if lower and lower in name.lower()]
-    return list(dict.fromkeys([*difflib.get_close_matches(lower, names, 1), *parts]))[:MAX_HINTS]
+    spelt = [written[name] for name in difflib.get_close_matches(lower, written, 1)]
+    return list(dict.fromkeys([*spelt, *parts]))[:MAX_HINTS]

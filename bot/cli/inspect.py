@@ -11,6 +11,7 @@ import click
 from bot.cli import inspect_clock, inspect_compose, inspect_engine, inspect_hazards, inspect_shell
 from bot.cli.batch import Answer, answers
 from bot.cli.failure import Failure
+from bot.cli.group import HelpfulGroup
 from bot.cli.machine import print_json
 from bot.cli.opening import locate
 from bot.cli.options import batch_option, env_option, format_option, request_keys, required
@@ -19,7 +20,7 @@ from bot.compose import Documents, load_project
 from bot.repositories import DirectoryTree
 
 
-@click.group("inspect")
+@click.group("inspect", cls=HelpfulGroup)
 def inspect_group() -> None:
     """Show what a single stage makes of its input, as JSON."""
 

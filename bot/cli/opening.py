@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import click
+
 from bot.catalog import read_catalog
 from bot.cli.failure import Failure
-from bot.compose import Documents
+from bot.cli.hints import unread
+from bot.compose import Documents, load_project
 from bot.memory import Memory
+from bot.printable import printable
 from bot.repositories import BlobCache, DirectoryTree, RepositoryError, RevisionTree, work_tree
 from bot.resolution import Repository
-from bot.tree import Tree
+from bot.tree import Tree, UnreadableFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,23 @@ def readable(repository: Repository) -> Repository:
         problem = configuration.problems[0]
         raise Failure(f"{problem.position}: {problem.message}")
     return repository
+
+
+def tell_unread(repository: Repository, path: str, given: Mapping[str, str]) -> None:
+    """Says on stderr which of the host variables that are `given` no file of a compose names: they were mistyped."""
+    if not given:
+        return
+    project = load_project(repository.documents, (path,), given)
+    read = (one.name for service in project.services.values() for one in service.reads)
+    for sentence in unread(given, read, (_text(repository.tree, file) for file in (path, *project.files))):
+        click.echo(printable(f"{path}: {sentence}"), err=True)
+
+
+def _text(tree: Tree, path: str) -> str:
+    try:
+        return tree.read(path) or ""
+    except UnreadableFile:
+        return ""
 
 
 def locate(file: str, repo: Path | None) -> tuple[Path, str]:

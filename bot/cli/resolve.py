@@ -13,7 +13,7 @@ from bot.cli.failure import Failure
 from bot.cli.hints import no_service
 from bot.cli.learning import Learning, informed, offline_option, pins_of
 from bot.cli.machine import print_json
-from bot.cli.opening import Known, locate, opened, readable
+from bot.cli.opening import Known, locate, opened, readable, tell_unread
 from bot.cli.options import (
     batch_option,
     env_option,
@@ -81,6 +81,7 @@ def resolve_command(
     with opened(root, rev) as repository:
         readable(repository)
         resolved, answer = _resolve(repository, path, service, env, symbols, worlds, Learning(offline))
+        tell_unread(repository, path, env)
     if output == "json":
         print_json(answer)
     else:

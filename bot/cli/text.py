@@ -144,9 +144,9 @@ def print_report(report: Report, *, folded: bool = False) -> None:
     """What `audit` found in a repository, with the findings that are folded away if asked for."""
     out = Terminal()
     shown = [finding for finding in report.findings if folded or finding.level != "folded"]
-    _print_findings(out, shown)
     for problem in report.problems:
         out.line((f"{problem.position}: {problem.message}", "yellow"))
+    _print_findings(out, shown)
     services = sum(len(unit.services) for unit in report.units)
     where = f"{_number(services, 'service')} of {_number(len(report.units), 'compose')}"
     hint = " --folded shows the folded ones." if len(shown) < len(report.findings) else ""

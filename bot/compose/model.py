@@ -80,7 +80,8 @@ class Service:
     service that is not active. `absent_env_files` are the places that name a file which must be there and is not:
     Compose refuses to start, and the service is described as if the file were empty. `active` is False when no
     selected profile enables the service. `reads` are the host variables that the interpolation of this service asked
-    for, in the order of the file, whether they were set or not.
+    for, in the order of the file, whether they were set or not. `contents` are the texts of files that Compose writes
+    into the container (`configs:` with a `content:`), by container path.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Service:
     forwarded: frozenset[str] = frozenset()
     env_files: tuple[str, ...] = ()
     absent_env_files: Mapping[str, Position] = field(default_factory=dict)
+    contents: Mapping[str, Word] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

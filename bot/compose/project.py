@@ -15,6 +15,7 @@ from bot.compose.documents import Documents
 from bot.compose.environment import QuestionScopes, default_files, project_environment
 from bot.compose.faults import Fault
 from bot.compose.fill import fill
+from bot.compose.given_files import given_files
 from bot.compose.layers import Names, line_in
 from bot.compose.model import ComposeError, Project, Service
 from bot.compose.plan import Plan, Resolved
@@ -130,8 +131,7 @@ def _resolve(
             position = structure.positions[service]
             active = service in selected
             built, further, wrong = build_service(documents, answer, position, scopes, place, active)
-            inside = reads_of_files(structure, answer.config)
-            services[service] = replace(built, reads=(*built.reads, *inside)) if inside else built
+            services[service] = _with_files(built, structure, answer, scopes, place)
             read.update(further)
             faults += [(fault, service) for fault in wrong]
             total += len(services[service].environment)
@@ -145,6 +145,21 @@ def _resolve(
         faults.append((Fault("no-services", "no services", path=files[0], line=None), None))
     read.update(structure.files)
     return _project(place, services, faults, read, name)
+
+
+def _with_files(
+    service: Service, structure: Structure, answer: Resolved, scopes: QuestionScopes, place: str
+) -> Service:
+    """The service with the files that its `configs:` and `secrets:` give it."""
+    if not (answer.config.get("configs") or answer.config.get("secrets")):
+        return service
+    mounts, contents = given_files(structure, answer.config, scopes, place)
+    return replace(
+        service,
+        reads=(*service.reads, *reads_of_files(structure, answer.config)),
+        mounts=(*service.mounts, *mounts),
+        contents=contents,
+    )
 
 
 def _structure(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from bot.compose import Service
-from bot.engine import Engine
-from bot.engine.agreement import OWN_WORDS
-from bot.engine.doubts import Doubt
+from bot.engine import Engine, EngineError, Launch, resolve
 from bot.engine.model import Properties, Property
-from bot.provenance import Reason
+from bot.provenance import Reason, Word
 from bot.shell import CONTRARY_TO, Outcome
 
 
@@ -33,26 +32,60 @@ def _honest(_name: str, found: Property) -> Property:
 
 @dataclass(frozen=True, slots=True)
 class UnseenFiles:
-    """Environment files that must be there and are not: the engine may read whatever they set."""
+    """Files that put variables into the engine's environment and that nobody here has seen.
+
+    They are environment files that must be there, and scripts that were sourced before the engine.
+    """
 
     paths: tuple[str, ...]
 
     @classmethod
-    def of(cls, service: Service | None) -> UnseenFiles:
-        """Those of a service."""
-        return cls(tuple(service.absent_env_files) if service is not None else ())
+    def of(cls, service: Service | None, outcome: Outcome) -> UnseenFiles:
+        """Those of a service, on one way through its script."""
+        absent = service.absent_env_files if service is not None else ()
+        return cls(tuple(dict.fromkeys((*absent, *outcome.unseen))))
 
-    def in_doubt(self, engine: Engine) -> Engine:
-        """The engine without the certainty that a variable of these files could take."""
+    def in_doubt(self, engine: Engine, launch: Launch) -> Engine:
+        """The engine of a launch, with what a variable of these files could change assumed."""
         if not self.paths:
             return engine
-        doubt = Doubt(f"{', '.join(self.paths)} is not in the repository and may set other variables", "assumed")
-        return _seen_through(engine, lambda name, found: found if _is_own(found) else doubt.shake(name, found))
+        verb = "is" if len(self.paths) == 1 else "are"
+        text = f"{', '.join(self.paths)} {verb} not in the repository and may set other variables"
+        doubt = Reason("assumption", "", None, text)
+        open_engine = cache(lambda: resolve(replace(launch, environment=_Open(launch.environment))))
+
+        def see(name: str, found: Property) -> Property:
+            if not found.known:
+                return found
+            other = open_engine().properties[name]
+            if other.known and other.value == found.value:
+                return found
+            return Property(found.value, "assumed", (*found.because, doubt))
+
+        return replace(_seen_through(engine, see), errors=tuple(_shaky(engine, open_engine, doubt)))
 
 
-def _is_own(found: Property) -> bool:
-    """Whether a value rests on what the deployment says alone: the engine's environment does not matter to it."""
-    return all(reason.kind in OWN_WORDS for reason in found.because)
+def _shaky(engine: Engine, other: Callable[[], Engine], doubt: Reason) -> Iterator[EngineError]:
+    """The errors of an engine; those that another one does not have are in doubt."""
+    for error in engine.errors:
+        kept = any((error.kind, error.argument) == (one.kind, one.argument) for one in other().errors)
+        yield error if kept else replace(error, because=(*error.because, doubt))
+
+
+class _Open(Mapping[str, Word]):
+    """An environment in which every variable that is not known to be set has a value that nobody knows."""
+
+    def __init__(self, known: Mapping[str, Word]) -> None:
+        self._known = known
+
+    def __getitem__(self, name: str) -> Word:
+        return self._known.get(name) or Word(f"${{{name}}}", (), (), (name,))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 Possible = tuple[Engine | None, Sequence[str]]

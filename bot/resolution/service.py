@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.catalog import Catalog, Header, engine_of, hardware_for, model_for, overlays_for, read_header, slugs_of
-from bot.compose import Documents, Project
+from bot.compose import Documents, Project, Service
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
 from bot.provenance import Position, Reason, Word
 from bot.resolution.assumptions import UnseenFiles, agree, contradicted, honest, shaken
@@ -167,31 +167,32 @@ class _Reader:
         if unseen is not None:
             outcome = replace(outcome, exit=None)
         service = realisation.service
-        files = UnseenFiles.of(service)
-        engine = self._assumed(outcome, doubted, image, self.sm, files)
+        engine = self._assumed(outcome, doubted, image, self.sm, service)
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
-        on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), files))}
+        on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), service))}
         patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
         notes = (*([unseen] if unseen else ()), *outcome.notes, *_assumed_empty(realisation))
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 
     def _assumed(
-        self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], files: UnseenFiles
+        self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], service: Service | None
     ) -> Engine | None:
         """The engine of a way. What is another one when an unseen file sets more than is assumed is no certainty."""
-        engine = self._of(outcome, image, sm, files)
+        engine = self._of(outcome, image, sm, service)
         if engine is None or doubted is None or not outcome.rests_on:
             return engine
         ways = [(other, contradicted(outcome, other)) for other in doubted.outcomes if agree(outcome, other)]
         ways.sort(key=lambda way: len(way[1]))
         unknown = [(None, outcome.rests_on)] if doubted.unresolved else []
         return shaken(
-            engine, lambda: [*((self._of(other, image, sm, files), texts) for other, texts in ways), *unknown]
+            engine, lambda: [*((self._of(other, image, sm, service), texts) for other, texts in ways), *unknown]
         )
 
-    def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], files: UnseenFiles) -> Engine | None:
+    def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], service: Service | None) -> Engine | None:
         kind, argv = server(outcome)
-        return self._engine(argv, outcome.environment, image, sm, files) if kind == "vllm" else None
+        if kind != "vllm":
+            return None
+        return self._engine(argv, outcome.environment, image, sm, UnseenFiles.of(service, outcome))
 
     def _engine(
         self,
@@ -210,7 +211,7 @@ class _Reader:
         )
         if key not in self._engines:
             launch = Launch(argv, environment, image, self._model(argv), sm)
-            self._engines[key] = files.in_doubt(honest(resolve(launch)))
+            self._engines[key] = files.in_doubt(honest(resolve(launch)), launch)
         return self._engines[key]
 
     def _model(self, argv: tuple[Word, ...]) -> Model:

@@ -135,6 +135,7 @@ def _unknown_source(on: Interpreter, path: str, arguments: list[Value], node: Si
     if on.machine.closed:
         raise on.refusal(f"source of a file that is not known: {path}", node.line)
     on.machine.opaque = True
+    on.shell.unseen = tuple(dict.fromkeys((*on.shell.unseen, path)))
     text = f"{path} is assumed to change nothing that the entrypoint or the environment set"
     on.machine.note(on, text, node.line)
     _rest_on(on, Reason("assumption", "", None, text))

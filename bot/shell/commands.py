@@ -51,7 +51,7 @@ class ArithmeticVariables:
     def write(self, name: str, index: int | str | None, value: int) -> None:
         """Sets a variable or element."""
         on = self.on
-        text = Value(str(wrap(value)), on.here(on.line))
+        text = Value(str(wrap(value)), (*on.here(on.line), *on.machine.touched))
         on.assign(name, text, index=None if index is None else str(index))
 
     def is_map(self, name: str) -> bool:

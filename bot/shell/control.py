@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bot.provenance import Reason
 from bot.shell import commands, conditions, redirects
-from bot.shell.facts import names_read
-from bot.shell.model import CONTRARY_TO
 from bot.shell.naming import Naming, forget, question, shortened
 from bot.shell.patterns import is_literal, unquote
 from bot.shell.state import (
@@ -38,7 +37,7 @@ from bot.shell.syntax import (
     While,
     Word,
 )
-from bot.shell.values import EMPTY, Guard, Symbol, Value, assumptions
+from bot.shell.values import EMPTY, Guard, Symbol, Value
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
@@ -128,14 +127,14 @@ def _apart(on: Interpreter, node: Node, io: Mapping[int, Stream] | None = None) 
 def _and_or(on: Interpreter, node: AndOr) -> Status:
     guards = on.guards
     last = len(node.rest) - 1
-    assumed = _assumed(on, names_read(node)) if on.machine.opaque else ()
-    status = _doubted(on, on.condition(node.first), assumed)
+    status, assumed = _judged(on, node.first), on.shell.judged
     try:
         for index, (operator, command) in enumerate(node.rest):
             if on.truth(status) != (operator == "&&"):
                 continue
             on.guards = (*guards, Guard(on.source, node.line, (), assumed))
-            status = on.execute(command) if index == last else _doubted(on, on.condition(command), assumed)
+            status = on.execute(command) if index == last else _judged(on, command)
+            assumed = tuple(dict.fromkeys((*assumed, *on.shell.judged)))
     finally:
         on.guards = guards
     return status
@@ -145,9 +144,10 @@ def _if(on: Interpreter, node: If) -> Status:
     outer = guards = on.guards
     try:
         for index, (condition, body) in enumerate(node.clauses):
-            names = node.reads[index]
-            decided = Guard(on.source, node.lines[index], _held(on, names), _assumed(on, names))
-            if on.truth(_doubted(on, on.condition(condition), decided.assumed)):
+            held = _held(on, node.reads[index])
+            status = _judged(on, condition)
+            decided = Guard(on.source, node.lines[index], held, on.shell.judged)
+            if on.truth(status):
                 on.guards = (*guards, decided)
                 return on.sequence(body)
             guards = (*guards, decided)
@@ -159,29 +159,10 @@ def _if(on: Interpreter, node: If) -> Status:
         on.guards = outer
 
 
-def _doubted(on: Interpreter, status: Status, assumed: tuple[Reason, ...]) -> Status:
-    """The status of a condition, which may be the opposite where it rests on an assumption that is in doubt.
-
-    Each time is another question: a variable may be changed to anything.
-    """
-    for reason in assumed:
-        on.machine.rests_on.setdefault(reason.text)
-    if not assumed or not on.machine.doubting:
-        return status
-    opposite = on.truth(Symbol(f"{CONTRARY_TO}{assumed[0].text} ({on.line}, {on.machine.count})"))
-    return int(on.truth(status)) if opposite else status
-
-
-def _assumed(on: Interpreter, names: Iterable[str]) -> tuple[Reason, ...]:
-    """The assumptions on which the values of these variables rest."""
-    if not on.machine.opaque:
-        return ()
-    found: dict[Reason, None] = {}
-    for name in names:
-        variable = on.shell.variables.get(name)
-        for value in variable.elements() if variable is not None else ():
-            found.update(dict.fromkeys(assumptions(value.origin)))
-    return tuple(found)
+def _judged(on: Interpreter, node: Node) -> Status:
+    """Runs a condition, whose status is in doubt where it rests on an assumption (`Shell.judged`)."""
+    status = on.condition(node)
+    return on.doubted(status, on.shell.judged) if on.machine.opaque else status
 
 
 def _held(on: Interpreter, names: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
@@ -198,16 +179,15 @@ def _held(on: Interpreter, names: tuple[str, ...]) -> tuple[tuple[str, str | Non
 def _case(on: Interpreter, node: Case) -> Status:
     subject = on.way.resolve(on.expand.single(node.subject))
     guards = on.guards
-    assumed = _assumed(on, node.reads)
     status: Status = 0
     falls = False
     try:
         for item in node.items:
             if not falls:
                 matches = _case_matches(on, subject, item.patterns)
-                if not on.truth(_doubted(on, 0 if matches else 1, assumed)):
+                if not on.truth(on.doubted(0 if matches else 1, tuple(on.machine.touched))):
                     continue
-            on.guards = (*guards, Guard(on.source, node.line, _held(on, node.reads), assumed))
+            on.guards = (*guards, Guard(on.source, node.line, _held(on, node.reads), tuple(on.machine.touched)))
             if item.line != node.line:
                 on.guards = (*on.guards, (on.source, item.line))
             status = on.sequence(item.body) if item.body is not None else 0
@@ -248,9 +228,16 @@ def _for(on: Interpreter, node: For) -> Status:
     if node.select:
         raise on.refusal("select asks a person", node.line)
     values = list(on.shell.positional) if node.words is None else on.expand.words(node.words)
+    if node.words is None and on.machine.opaque:
+        on.machine.touch(values)
     status: Status = 0
+    otherwise = _turns_otherwise(on, tuple(on.machine.touched))
     on.loops += 1
     try:
+        if otherwise:
+            on.assign(node.name, on.way.symbol(f"{node.name} of a list that may be another", on.here(node.line)))
+            _run_otherwise(on, node.body, ran=bool(values))
+            return 0
         for value in values:
             if value.splits:
                 raise on.refusal(f"a loop over {value.template()}, which is not known", node.line)
@@ -273,13 +260,27 @@ def _leave(on: Interpreter, leave: Loop) -> bool:
     return not leave.again
 
 
+def _turns_otherwise(on: Interpreter, assumed: tuple[Reason, ...]) -> bool:
+    """Whether a loop runs as often as it cannot under an assumption: not at all, or once more than never."""
+    return bool(assumed) and on.truth(on.doubted(1, assumed))
+
+
 def _arithmetic_for(on: Interpreter, node: ArithmeticFor) -> Status:
     status: Status = 0
     if node.start is not None:
         _arithmetic_word(on, node.start)
     on.loops += 1
     try:
-        while node.test is None or on.truth(_arithmetic_word(on, node.test)):
+        asked = False
+        while True:
+            goes_on = node.test is None or on.truth(on.judge(partial(_arithmetic_word, on, node.test)))
+            if node.test is not None and on.machine.opaque and not asked and on.shell.judged:
+                asked = True
+                if _turns_otherwise(on, on.shell.judged):
+                    _run_otherwise(on, node.body, ran=goes_on)
+                    break
+            if not goes_on:
+                break
             on.machine.step(on)
             try:
                 status = on.execute(node.body)
@@ -305,6 +306,7 @@ def _while(on: Interpreter, node: While) -> Status:
     status: Status = 0
     on.loops += 1
     condition, until = _positive(node.condition, node.until)
+    asked = False
     try:
         while True:
             try:
@@ -314,7 +316,13 @@ def _while(on: Interpreter, node: While) -> Status:
                     on.machine.note(on, "the loop is assumed to end at once", node.line)
                     forget(on, node.body)
                     break
-                if on.truth(result) == until:
+                ends = on.truth(result) == until
+                if on.machine.opaque and not asked and on.shell.judged:
+                    asked = True
+                    if _turns_otherwise(on, on.shell.judged):
+                        _run_otherwise(on, node.body, ran=not ends)
+                        break
+                if ends:
                     break
                 status = on.execute(node.body)
             except Loop as leave:
@@ -324,6 +332,20 @@ def _while(on: Interpreter, node: While) -> Status:
     finally:
         on.loops -= 1
     return status
+
+
+def _run_otherwise(on: Interpreter, body: Node, *, ran: bool) -> None:
+    """A loop that runs another number of times than it does under an assumption: not at all where it `ran`, else once.
+
+    What it sets is not known then, since that depends on how often it runs.
+    """
+    if not ran:
+        try:
+            on.execute(body)
+        except Loop as leave:
+            if _leave(on, leave):
+                return
+    forget(on, body)
 
 
 def _group(on: Interpreter, node: Group) -> Status:

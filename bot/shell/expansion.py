@@ -77,11 +77,16 @@ class Expander(ParameterExpander):
             return False
         on = self.on
         if inner.name == "@" and inner.index is None:
+            if on.machine.opaque:
+                on.machine.touch(on.shell.positional)
             out.extend(map(on.way.resolve, on.shell.positional))
             return True
         variable = on.shell.variables.get(inner.name)
         if variable is None or variable.reference:
             return False
+        on.machine.looked_up(inner.name, variable)
+        if on.machine.opaque:
+            on.machine.touch(variable.elements())
         if inner.index == "@":
             out.extend(map(on.way.resolve, variable.elements()))
             return True
@@ -139,6 +144,8 @@ class Expander(ParameterExpander):
             elif isinstance(part, Double):
                 if not part.parts:
                     fields.text(Value("", on.here(line)), True)
+                elif len(part.parts) > 1 and any(map(_is_list, part.parts)):
+                    self._with_list(part, fields, line)
                 else:
                     self._walk(part.parts, fields, quoted=True, line=line)
             elif isinstance(part, Substitution):
@@ -149,6 +156,17 @@ class Expander(ParameterExpander):
                 fields.text(substitution.process_substitution(on, part), True)
             else:
                 self._bad(part)
+
+    def _with_list(self, part: Double, fields: Fields, line: int) -> None:
+        """`"$@$X"`: where the list has no elements and all beside it is empty, there is no word at all."""
+        start, done = len(fields.chunks), len(fields.done)
+        nothing = False
+        for one in part.parts:
+            before = len(fields.chunks)
+            self._walk((one,), fields, quoted=True, line=line)
+            nothing = nothing or (_is_list(one) and len(fields.chunks) == before)
+        if nothing and len(fields.done) == done:
+            fields.drop_empty(start)
 
     def _add(self, value: Value, fields: Fields, quoted: bool) -> None:
         if quoted:
@@ -165,14 +183,22 @@ class Expander(ParameterExpander):
 
     def arithmetic(self, expression: Word, line: int) -> Value:
         """The value of `$((…))`."""
-        text = self.single(expression)
-        if text.text is None:
-            return Value(None, text.origin, (Symbol(f"(({text.template()}))"),))
-        try:
-            number = self.on.calculate(text.text)
-        except UnknownNumber as unknown:
-            return Value(None, self.on.here(line), (Symbol(f"(({unknown.text}))"),))
-        return Value(str(number), self.on.here(line))
+        with self.on.machine.reading() as assumed:
+            text = self.single(expression)
+            if text.text is None:
+                return Value(None, text.origin, (Symbol(f"(({text.template()}))"),))
+            try:
+                number = self.on.calculate(text.text)
+            except UnknownNumber as unknown:
+                return Value(None, self.on.here(line), (Symbol(f"(({unknown.text}))"),))
+        return Value(str(number), (*self.on.here(line), *assumed))
+
+
+def _is_list(part: Part) -> bool:
+    """Whether a part in quotes is `$@` or `${X[@]}`, as they are or a slice of them."""
+    if not isinstance(part, Parameter) or part.operator not in ("", ":") or part.length:
+        return False
+    return part.name == "@" or part.index == "@"
 
 
 class UnknownNumber(Exception):

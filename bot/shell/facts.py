@@ -59,11 +59,3 @@ def names_set(node: Node) -> frozenset[str]:
     walker = Walker()
     walker.node(node)
     return frozenset(walker.writes)
-
-
-@lru_cache(maxsize=1024)
-def names_read(node: Node) -> tuple[str, ...]:
-    """The variables that a command reads, on any branch."""
-    walker = Walker()
-    walker.node(node)
-    return tuple(dict.fromkeys(one.name for one in walker.reads))

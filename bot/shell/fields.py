@@ -94,6 +94,13 @@ class Fields:
             else:
                 self.expansion(value)
 
+    def drop_empty(self, start: int) -> None:
+        """Takes the pieces of the current field from `start` on back, if they are all empty."""
+        if self._current is not None and all(piece == "" for piece, _ in self._current[start:]):
+            del self._current[start:]
+            if not start:
+                self._current, self._origins = None, []
+
     def finish(self) -> None:
         """Ends the current field."""
         if self._current is not None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from posixpath import join, normpath
 
-from bot.provenance import Position
+from bot.provenance import Position, Reason
 from bot.shell import arithmetic, commands, conditions, control, specials
 from bot.shell.arithmetic import ArithmeticFailure
 from bot.shell.expansion import Expander, UnknownNumber
 from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
 from bot.shell.machine import Machine
-from bot.shell.model import Unresolved
+from bot.shell.model import CONTRARY_TO, Unresolved
 from bot.shell.naming import Naming
 from bot.shell.patterns import UnsupportedPattern
 from bot.shell.reader import UNFOLLOWED
@@ -320,7 +320,8 @@ class Interpreter:
         self.machine.step(self)
         pipes = self.machine.pipes
         try:
-            status = control.EXECUTE[type(node)](self, node)
+            run = control.EXECUTE[type(node)]
+            status = self.judge(lambda: run(self, node)) if self.machine.opaque else run(self, node)
         except Refusal as refusal:
             if refusal.source is None:
                 refusal.line, refusal.source = self.line, self.source
@@ -364,6 +365,26 @@ class Interpreter:
                 status, failed=True, why=f"a command fails with status {status}, under `set -e`", place=self.position()
             )
         return status
+
+    def judge(self, run: Callable[[], Status]) -> Status:
+        """Runs something, and keeps the assumptions in all that it reads as those on which its status rests."""
+        with self.machine.reading() as assumed:
+            try:
+                return run()
+            finally:
+                self.shell.judged = tuple(assumed)
+
+    def doubted(self, status: Status, assumed: tuple[Reason, ...]) -> Status:
+        """The status of a condition, which may be the opposite where it rests on an assumption that is in doubt.
+
+        Each time is another question: a variable may be changed to anything.
+        """
+        for reason in assumed:
+            self.machine.rests_on.setdefault(reason.text)
+        if not assumed or not self.machine.doubting:
+            return status
+        opposite = self.truth(Symbol(f"{CONTRARY_TO}{assumed[0].text} ({self.line}, {self.machine.count})"))
+        return int(self.truth(status)) if opposite else status
 
     def condition(self, node: Node) -> Status:
         """Runs a command whose failure does not end the shell."""

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from bot.provenance import Position
+from bot.provenance import Position, Reason
 from bot.shell.model import ContainerFiles, SourceFile, Unresolved
 from bot.shell.patterns import compiled, unquote
-from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink
+from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink, Variable
 from bot.shell.syntax import For, Node
-from bot.shell.values import Source, Value
+from bot.shell.values import Source, Value, assumptions
 from bot.shell.way import Way
 
 if TYPE_CHECKING:
@@ -82,12 +82,16 @@ class NeverEnds(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A program that took the process over, or that was started as an engine."""
+    """A program that took the process over, or that was started as an engine.
+
+    `unseen` are the files of which nobody knows what they have put into its environment.
+    """
 
     argv: tuple[Value, ...]
     environment: Mapping[str, Value]
     engine: bool
     steps: int
+    unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +169,13 @@ class Machine:
     executable: set[str] = field(default_factory=set)
     notes: dict[tuple[str, Position | None], None] = field(default_factory=dict)
     rests_on: dict[str, None] = field(default_factory=dict)
+    touched: dict[Reason, None] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     steps: list[Done] = field(default_factory=list)
     sources: dict[tuple[str, str], Source] = field(default_factory=dict)
     sourced: dict[str, None] = field(default_factory=dict)
+    found_set: set[str] = field(default_factory=set)
+    found_unset: set[str] = field(default_factory=set)
     unset: frozenset[str] = frozenset()
     doubting: bool = False
     opaque: bool = False
@@ -204,6 +211,28 @@ class Machine:
         """Records an assumption about a file that is not seen, on which this way rests."""
         self.note(on, reason, line)
         self.rests_on.setdefault(reason)
+
+    def looked_up(self, name: str, variable: Variable | None) -> None:
+        """Takes down that a variable is read, and whether it is set then: a mere declaration sets nothing."""
+        known = variable is not None and not variable.bare and (variable.value or variable.items) is not None
+        (self.found_set if known else self.found_unset).add(name)
+
+    def touch(self, values: Iterable[Value]) -> None:
+        """Takes down the assumptions in values that are read, for whoever asks what a command has read."""
+        for value in values:
+            for reason in assumptions(value.origin):
+                self.touched.setdefault(reason)
+
+    @contextmanager
+    def reading(self) -> Iterator[dict[Reason, None]]:
+        """The assumptions in what is read from now on."""
+        outer, self.touched = self.touched, {}
+        own = self.touched
+        try:
+            yield own
+        finally:
+            outer.update(own)
+            self.touched = outer
 
     def unresolved_notes(self) -> tuple[Unresolved, ...]:
         """The assumptions made on this way."""

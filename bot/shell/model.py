@@ -11,10 +11,14 @@ from bot.provenance import Position, Word
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that the container sees, with its place in the repository."""
+    """A file that the container sees, with its place in the repository.
+
+    `lines` are the lines of that file at which those of the text stand, where it is a part of it.
+    """
 
     path: str
     text: str
+    lines: tuple[int, ...] = ()
 
 
 class ContainerFiles(Protocol):
@@ -120,6 +124,7 @@ class Outcome:
     `status` is the script's last status, engines taken to end with 0; None where it is not known. `ended` is why the
     script ends before its end, and where, when it does. `rests_on` are assumptions about what files that
     nobody here has seen do to variables: without them the script may go another way, to be had by `Process.doubting`.
+    `unseen` are sourced files that nobody here has seen, and which may have set more variables of `environment`.
     """
 
     program: Word | None
@@ -133,6 +138,7 @@ class Outcome:
     status: int | None = None
     ended: Unresolved | None = None
     rests_on: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +146,7 @@ class Run:
     """All ways through the script, and what its text says about its seams.
 
     `outcomes` has one entry when nothing is unknown. `unresolved` is not empty when some way could not be followed.
+    `always_set` are the variables that were set whenever a way came to read them.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -148,3 +155,4 @@ class Run:
     comparisons: tuple[Comparison, ...] = ()
     writes: frozenset[str] = frozenset()
     sourced: tuple[str, ...] = ()
+    always_set: frozenset[str] = frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from bot.provenance import Reason
 from bot.shell import specials
 from bot.shell.fields import Fields
 from bot.shell.parameter_lookup import ParameterLookup
@@ -18,7 +19,7 @@ from bot.shell.syntax import (
     Word,
 )
 from bot.shell.transforms import changed_case, cut_slice, removed, replaced, search_cost, transformed
-from bot.shell.values import Origin, Symbol, Value, concatenate, join_origins
+from bot.shell.values import Guard, Origin, Symbol, Value, assumptions, concatenate, join_origins
 from bot.shell.way import derived
 
 _DEFAULTS = frozenset({":-", "-", ":=", "=", ":?", "?", ":+", "+"})
@@ -202,9 +203,13 @@ class ParameterExpander(ParameterLookup):
             self._add(value, fields, quoted)
             return
         default = self._wants_default(operator, value)
+        assumed = assumptions(value.origin) if value is not None and self.on.machine.opaque else ()
         if operator in (":+", "+"):
+            # Where a word is put in it rests on the variable by its reasons; where it is left out nothing has reasons.
+            if default and assumed:
+                default = self.on.truth(self.on.doubted(0, assumed))
             if not default:
-                self._operand(part, fields, quoted)
+                self._operand(part, fields, quoted, assumed)
             elif quoted:
                 fields.text(Value("", ()), True)
             return
@@ -212,11 +217,13 @@ class ParameterExpander(ParameterLookup):
             self._add(value, fields, quoted)
             return
         if operator in (":-", "-"):
-            self._operand(part, fields, quoted)
+            self._operand(part, fields, quoted, assumed)
         elif operator in (":?", "?"):
             raise self.on.fatal(f"{part.name} is not set, and `${{{part.name}{operator}…}}` demands it")
         else:
             assigned = self.single(part.argument) if part.argument and part.argument.parts else Value("", ())
+            if assumed:
+                assigned = assigned.with_origin((*assigned.origin, *assumed))
             if not (re.match(r"[A-Za-z_]", part.name)) or part.indirect:
                 raise Discard
             self.on.assign_parameter(part, assigned)
@@ -258,7 +265,17 @@ class ParameterExpander(ParameterLookup):
     def _stands_for_itself(self, value: Value) -> bool:
         return len(value.parts) == 1 and value.text is None
 
-    def _operand(self, part: Parameter, fields: Fields, quoted: bool) -> None:
+    def _operand(self, part: Parameter, fields: Fields, quoted: bool, assumed: tuple[Reason, ...] = ()) -> None:
+        """The word behind an operator, which is taken because of a variable whose value is `assumed`."""
+        guards = self.on.guards
+        if assumed:
+            self.on.guards = (*guards, Guard(self.on.source, part.line, (), assumed))
+        try:
+            self._operand_words(part, fields, quoted)
+        finally:
+            self.on.guards = guards
+
+    def _operand_words(self, part: Parameter, fields: Fields, quoted: bool) -> None:
         word = part.argument
         if word is None or not word.parts:
             if quoted:

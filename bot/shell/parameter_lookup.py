@@ -28,12 +28,15 @@ class ParameterLookup(TildeExpander):
         """The value of `$name`, None when it is unset."""
         on = self.on
         variable = on.shell.variables.get(name)
+        on.machine.looked_up(name, variable)
         if variable is not None:
             if variable.reference:
                 return self.referenced(variable)
             value = variable.scalar()
             if value is None:
                 return None
+            if on.machine.opaque:
+                on.machine.touch((value,))
             return value if value.text is not None else on.way.resolve(value)
         return on.special(name)
 
@@ -52,11 +55,14 @@ class ParameterLookup(TildeExpander):
         variable = self.on.shell.variables.get(name)
         if variable is not None and variable.reference and variable.value is not None:
             return self.element(variable.value.text or "", index)
+        self.on.machine.looked_up(name, variable)
         if variable is None:
             special = self.on.special_array(name)
             if special is None:
                 return None
             variable = special
+        if self.on.machine.opaque:
+            self.on.machine.touch(variable.elements())
         if variable.items is not None and variable.mapping:
             return variable.items.get(index)
         number = self.index_number(index, variable)
@@ -102,13 +108,18 @@ class ParameterLookup(TildeExpander):
             else:
                 index = None
         if name in ("@", "*"):
+            if self.on.machine.opaque:
+                self.on.machine.touch(self.on.shell.positional)
             return list(self.on.shell.positional), name
         variable = self._dereferenced(name)
         if index == "@" or index == "*":
+            self.on.machine.looked_up(name, variable)
             variable = variable or self.on.special_array(name)
             if variable is None:
                 value = self.on.special(name)
                 return ([value] if value is not None else []), str(index)
+            if self.on.machine.opaque:
+                self.on.machine.touch(variable.elements())
             return [self.on.way.resolve(value) for value in variable.elements()], str(index)
         if isinstance(index, Word):
             text = self._subscript(name, index)

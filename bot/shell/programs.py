@@ -93,7 +93,7 @@ def start(
     if known is not None and not replace and (name == base or _system(name)):
         return known(on, argv[1:], node)
     if replace and not on.machine.closed:
-        on.machine.calls.append(Call(tuple(argv), env, False, len(on.machine.steps)))
+        on.machine.calls.append(Call(tuple(argv), env, False, len(on.machine.steps), on.shell.unseen))
         return 0
     return other(on, base, argv, node)
 
@@ -133,7 +133,7 @@ def is_engine(on: Interpreter, argv: list[Value]) -> bool:
 
 
 def _engine(on: Interpreter, argv: list[Value], env: Environment) -> Status:
-    on.machine.calls.append(Call(tuple(argv), env, True, len(on.machine.steps)))
+    on.machine.calls.append(Call(tuple(argv), env, True, len(on.machine.steps), on.shell.unseen))
     stream = on.io.get(1)
     if isinstance(stream, Sink) and stream.keep:
         node = Simple((), (), (), on.line, argv[0].text or "")
@@ -160,7 +160,7 @@ def script_at(on: Interpreter, name: str) -> tuple[str, str, Source] | None:
     if content is None:
         return None
     if isinstance(content, SourceFile):
-        return path, content.text, source_of(on, content.path, content.text)
+        return path, content.text, source_of(on, content.path, content.text, content.lines)
     if content.text is None:
         return None
     return path, content.text, source_of(on, path, content.text)

@@ -54,6 +54,8 @@ class _Question:
         self.budget = Budget(limits.all_commands, limits.work)
         self.sources: dict[tuple[str, str], Source] = {}
         self.sourced: dict[str, None] = {}
+        self.found_set: set[str] = set()
+        self.found_unset: set[str] = set()
         self.argv = [_value(word) for word in process.argv]
         environment = {name: _value(word) for name, word in process.environment.items()}
         self.directory = process.directory or fixed.get("PWD") or UNKNOWN_DIRECTORY
@@ -88,6 +90,7 @@ class _Question:
         machine = Machine(way, self.files, self.limits, self.process.closed, self.budget, failing)
         machine.sources = self.sources
         machine.sourced = self.sourced
+        machine.found_set, machine.found_unset = self.found_set, self.found_unset
         machine.unset = self.process.unset
         machine.doubting = self.process.doubting
         machine.open = self.process.open
@@ -155,8 +158,9 @@ class _Question:
             if name not in _SHELLS_OWN and not _same(self.process.environment.get(name), word)
         }
         return Outcome(
-            words[0], tuple(words[1:]), None, environment, exported, steps, {}, notes, final, rests_on=rests_on
-        )
+            words[0], tuple(words[1:]), None, environment, exported, steps, {}, notes, final,
+            rests_on=rests_on, unseen=call.unseen,
+        )  # fmt: skip
 
     def _stops(self, answers: tuple[bool, ...], index: int) -> bool | None:
         """Whether the engine does not start when a step fails: the same way again, with the step failing.
@@ -188,7 +192,8 @@ class _Question:
             )
             comparisons.extend(Comparison(one.name, one.value, source.position(one.line)) for one in found.comparisons)
             writes |= found.writes
-        return Run(outcomes, problems, tuple(reads), tuple(comparisons), frozenset(writes), tuple(self.sourced))
+        always = frozenset(self.found_set - self.found_unset)
+        return Run(outcomes, problems, tuple(reads), tuple(comparisons), frozenset(writes), tuple(self.sourced), always)
 
 
 def _engine_call(machine: Machine) -> Call | None:
@@ -243,16 +248,19 @@ def _merged(leaves: list[_Leaf], depth: int) -> list[Outcome]:
     return [
         Outcome(
             one.program, one.argv, one.exit, one.environment, one.exported, one.steps, assumed(decisions), one.notes,
-            one.status, one.ended, one.rests_on,
+            one.status, one.ended, one.rests_on, one.unseen,
         )
         for one, decisions in _collapse(leaves, depth)
     ]  # fmt: skip
 
 
 def _resting(one: Outcome, other: Outcome) -> Outcome:
-    """An outcome that two ways come to alike: it rests on what either rests on."""
-    both = tuple(dict.fromkeys((*one.rests_on, *other.rests_on)))
-    return one if both == one.rests_on else replace(one, rests_on=both)
+    """An outcome that two ways come to alike: it rests on what either rests on, behind what either has not seen."""
+    rests_on = tuple(dict.fromkeys((*one.rests_on, *other.rests_on)))
+    unseen = tuple(dict.fromkeys((*one.unseen, *other.unseen)))
+    if (rests_on, unseen) == (one.rests_on, one.unseen):
+        return one
+    return replace(one, rests_on=rests_on, unseen=unseen)
 
 
 def _collapse(leaves: list[_Leaf], depth: int) -> list[tuple[Outcome, tuple[Decision, ...]]]:

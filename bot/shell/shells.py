@@ -5,13 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from typing import TYPE_CHECKING
 
 from bot.shell import catalogue, commands, programs, startup
 from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
 from bot.shell.lookup import Hidden, mounted_program
-from bot.shell.machine import Call
 from bot.shell.settings import OPTION_LETTERS
 from bot.shell.state import Feed, Shell, Status
 from bot.shell.syntax import Simple
@@ -132,7 +132,7 @@ def _child(
     variables = startup.variables_at_start(env, on.shell.directory, setup.posix, on.shell.variables)
     shell = Shell(variables, arguments[1:], arguments[0], setup.posix)
     shell.options, shell.switches, shell.directory = set(setup.options), set(setup.switches), on.shell.directory
-    shell.command_string = setup.command
+    shell.command_string, shell.unseen = setup.command, on.shell.unseen
     for function, definition in on.shell.functions.items():
         if f"BASH_FUNC_{function}%%" in on.shell.variables:
             shell.functions[function] = definition
@@ -157,7 +157,7 @@ def _as_step(
     if len(on.machine.calls) > calls:
         on.machine.steps.pop(step)
         call = on.machine.calls[-1]
-        on.machine.calls[-1] = Call(call.argv, call.environment, call.engine, call.steps - 1)
+        on.machine.calls[-1] = changed(call, steps=call.steps - 1)
         return status
     return 1 if on.machine.failing == step else status
 

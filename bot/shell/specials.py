@@ -72,9 +72,15 @@ def value(on: Interpreter, name: str) -> Value | None:
         number = int(name)
         if number == 0:
             return shell.name
-        return on.way.resolve(shell.positional[number - 1]) if number <= len(shell.positional) else None
+        if number > len(shell.positional):
+            return None
+        if on.machine.opaque:
+            on.machine.touch((shell.positional[number - 1],))
+        return on.way.resolve(shell.positional[number - 1])
     if name == "?":
-        return status_value(on, shell.status)
+        on.machine.touched.update(dict.fromkeys(shell.judged))
+        found = status_value(on, shell.status)
+        return found.with_origin((*found.origin, *shell.judged)) if shell.judged else found
     if name == "#":
         return Value(str(len(shell.positional)), on.here(on.line))
     if name in ("$", "!"):

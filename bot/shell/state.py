@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from posixpath import join, normpath
 
-from bot.provenance import Position
+from bot.provenance import Position, Reason
 from bot.shell.syntax import Function
 from bot.shell.values import EMPTY, Origin, Source, Symbol, Value, concatenate
 
@@ -214,7 +214,11 @@ def directory_value(directory: str, origin: tuple[Origin, ...] = ()) -> Value:
 
 @dataclass(slots=True)
 class Shell:
-    """A shell process. A subshell works on a copy. `left` is the directory that `cd` came from."""
+    """A shell process. A subshell works on a copy. `left` is the directory that `cd` came from.
+
+    `unseen` are files that it, or a shell above it, has sourced and that nobody here has seen. `judged` are the
+    assumptions in what the last command read, on which its status rests.
+    """
 
     variables: dict[str, Variable]
     positional: list[Value]
@@ -236,6 +240,8 @@ class Shell:
     inherited_names: frozenset[str] = frozenset()
     getopts_at: int = 1
     subshell: bool = False
+    unseen: tuple[str, ...] = ()
+    judged: tuple[Reason, ...] = ()
 
     def copy(self) -> Shell:
         """The state of a subshell."""
@@ -260,6 +266,8 @@ class Shell:
             self.inherited_names,
             self.getopts_at,
             True,
+            self.unseen,
+            self.judged,
         )
 
     def assign(self, name: str, value: Value) -> None:

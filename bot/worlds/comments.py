@@ -14,18 +14,25 @@ _OFFER = re.compile(r"(?<![\w$/.-])([A-Za-z_][A-Za-z0-9_]*)=([^\s`'\"|;,()\[\]{}
 _PLACEHOLDER = re.compile(r"<[^<>]*>|(?<=\s)(?:\.\.\.|…)")
 """What stands in a documented value for one that the reader is to think of."""
 
+_DENIED = re.compile(r"[`'\".,:)\s]*(?:(?:is|are)\s*(?:not\b|n['’]t\b)|must\s+not\b|cannot\b|never\b)", re.I)
+_DENYING = re.compile(r"(?:\bnot|n['’]t|\bnever|\bavoid)\s+(?:(?:set|use|pass|try|choose)(?:ting)?\s+)?[`'\"]?$", re.I)
 _SETS = re.compile(r"\b(?:sets?|exports?|defines?)\b", re.I)
 _COMMENT = re.compile(r"(?:^|(?<=\s))#+(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A comment that offers a variable as a toggle: `SPEC=off disables it`."""
+    """A comment that offers a variable as a toggle: `SPEC=off disables it`.
+
+    `denied` says that it speaks against this value (`SPEC=0 is not allowed`): the variable is the user's all
+    the same, and the value is a candidate.
+    """
 
     name: str
     value: str
     position: Position
     text: str
+    denied: bool = False
 
 
 @lru_cache(maxsize=512)
@@ -51,7 +58,8 @@ def offers(path: str, text: str) -> tuple[Offer, ...]:
         for match in _OFFER.finditer(comment) if "=" in comment else ():
             value = match[2].strip("\"'").rstrip(".…:*")
             if value and not value.startswith("$") and not _PLACEHOLDER.search(match[2]):
-                found.append(Offer(match[1], value, position, comment))
+                denied = _DENIED.match(comment, match.end()) or _DENYING.search(comment[: match.start()])
+                found.append(Offer(match[1], value, position, comment, denied is not None))
     return tuple(found)
 
 

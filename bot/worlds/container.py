@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bot.compose import Mount, Service
@@ -26,16 +26,27 @@ _PACKAGES = ("/site-packages/", "/dist-packages/")
 class MountedFiles:
     """The container's files that come from the repository, by the longest mount that covers a path.
 
-    `absent` collects the folders that were looked into and that the repository does not have.
+    `contents` are the texts that stand in a compose themselves. `absent` collects the folders that were looked into and
+    that the repository does not have.
     """
 
     tree: Tree
     mounts: tuple[Mount, ...]
+    contents: Mapping[str, Word] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
     _by_target: dict[str, Mount] = field(default_factory=dict, repr=False, compare=False)
 
+    @classmethod
+    def of(cls, tree: Tree, service: Service) -> MountedFiles:
+        """Those of a service."""
+        return cls(tree, service.mounts, service.contents)
+
     def read(self, path: str) -> SourceFile | None:
         """The repository's file behind a container path; None when the image, a volume or the host has it."""
+        written = self.contents.get(path)
+        if written is not None:
+            place = written.because[0] if written.because else None
+            return SourceFile(place.path if place else "", written.text, written.lines) if written.known else None
         source = self._source(path)
         if source is None:
             return None
@@ -51,6 +62,8 @@ class MountedFiles:
         False below a folder that is laid over the image's Python packages and that the repository does not have: Docker
         makes an empty one. Other folders may be filled on the host, and everything else is the image's affair: None.
         """
+        if path in self.contents:
+            return True
         mount = self._mount(path)
         source = self._source(path)
         if mount is None or source is None:
@@ -65,7 +78,7 @@ class MountedFiles:
 
     def targets(self) -> Iterable[str]:
         """The container path of every mount."""
-        return (mount.target for mount in self.mounts)
+        return (*(mount.target for mount in self.mounts), *self.contents)
 
     def _mount(self, path: str) -> Mount | None:
         """The mount that shows a path, if it shows the repository."""

@@ -64,7 +64,7 @@ class Deployment:
         if process is not None and inside:
             forwarded = {name: Word(value) for name, value in inside.items()}
             process = replace(process, environment={**process.environment, **forwarded})
-        files = MountedFiles(self.tree, service.mounts)
+        files = MountedFiles.of(self.tree, service)
         followed = None if process is None else run(process, files, symbols=self.symbols)
         return Realisation(environment, project, service, started, followed, deviations, frozenset(files.absent))
 
@@ -79,7 +79,7 @@ class Deployment:
         if not rests or service is None or started is None or started.process is None:
             return None
         process = replace(started.process, doubting=True)
-        return run(process, MountedFiles(self.tree, service.mounts), symbols=self.symbols)
+        return run(process, MountedFiles.of(self.tree, service), symbols=self.symbols)
 
     def interpret(self, realisation: Realisation, argv: tuple[Word, ...]) -> Run | None:
         """What another command line would start in the container of a realisation."""
@@ -87,12 +87,12 @@ class Deployment:
         if service is None or started is None or started.process is None:
             return None
         process = replace(started.process, argv=argv)
-        return run(process, MountedFiles(self.tree, service.mounts), symbols=self.symbols)
+        return run(process, MountedFiles.of(self.tree, service), symbols=self.symbols)
 
     def knows(self, realisation: Realisation, path: str) -> bool:
         """Whether a file of the container is the repository's."""
         service = realisation.service
-        return service is not None and MountedFiles(self.tree, service.mounts).read(path) is not None
+        return service is not None and MountedFiles.of(self.tree, service).read(path) is not None
 
     def has(self, path: str) -> bool:
         """Whether the repository has a file that can be read."""

@@ -151,7 +151,7 @@ def _dead(deployment: Deployment, default: Realisation, run: Run, offered: tuple
     if service is None or any(not deployment.has(path) for path in service.env_files):
         return ()
     known = {*service.environment, *_carriers(service), *SET_BY_THE_CONTAINER}
-    own = run.writes - {offer.name for offer in offered}
+    own = (run.writes | run.always_set) - {offer.name for offer in offered}
     foreign = _sources_foreign_scripts(deployment, default)
     first: dict[str, Read] = {}
     for read in run.reads:

@@ -48,3 +48,39 @@ def test_a_fault_has_its_line(entry: str, fault: str) -> None:
     (found,) = _faults(f"patches:\n  - {entry}\n")
     assert fault in found
     assert found.startswith(f"{2 + entry.count(chr(10))}: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "fault"),
+    [
+        (
+            "patches.yml",
+            "patches:\n- id: a\n  load_bearing_wen: [x]\n",
+            "3: unknown key 'load_bearing_wen': did you mean",
+        ),
+        (
+            "x/patches.yaml",
+            "- id: a\n  delivery-spec: {}\n",
+            "2: unknown key 'delivery-spec': did you mean delivery_spec",
+        ),
+        ("profiles/models/a.yml", "num_hidden_layers: 4\n", "1: a profile without an `id`"),
+    ],
+)
+def test_what_is_almost_a_part_of_the_catalog_is_told_once(path: str, text: str, fault: str) -> None:
+    (problem,) = read_catalog(MemoryTree({path: text})).problems
+    assert problem.position.path == path
+    assert f"{problem.position.line}: {problem.message}".startswith(fault)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("patches.yml", "patches:\n- target: {kind: Deployment}\n  path: x.yml\n"),
+        ("patches.yml", ""),
+        ("profiles/compose.yml", "services: {a: {image: x}}\nsm: 4\n"),
+        ("profiles/other.yml", "name: x\n"),
+        ("other/a.yml", "num_hidden_layers: 4\n"),
+    ],
+)
+def test_what_only_has_the_name_is_not(path: str, text: str) -> None:
+    assert read_catalog(MemoryTree({path: text})).problems == ()

@@ -294,3 +294,35 @@ def test_the_readme_names_every_command() -> None:
     table = text.partition("## Commands")[2].partition("## Words")[0]
     missing = [name for name in cli.list_commands(click.Context(cli)) if f"`{name}" not in table]
     assert missing == []
+
+
+# Mistyped words -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("adit", "."), "No such command 'adit': did you mean audit?"),
+        (("inspect", "compos"), "No such command 'compos': did you mean compose?"),
+        (("xyzzy",), "the commands are audit, clocks"),
+    ],
+)
+def test_a_mistyped_command_names_the_nearest(run: Run, arguments: tuple[str, ...], hint: str) -> None:
+    answer = run(*arguments)
+    assert answer.status == 2
+    assert hint in answer.err
+
+
+@pytest.mark.parametrize("command", [("resolve", "compose.yml"), ("explain", "compose.yml:engine", "prefix_caching")])
+def test_a_variable_that_nothing_reads_is_told(run: Run, folder: Folder, command: tuple[str, ...]) -> None:
+    root = folder({"compose.yml": SEAM})
+    rest = ("--repo", root, "--env", "PREFIX_CACHE_ARG=x", "--env", "COMPOSE_PROFILES=x")
+    assert run(*command, *rest).err == ""
+    answer = run(*command, *rest, "--env", "PREFX_CACHE_ARG=x")
+    assert answer.status == 0
+    assert answer.err == "compose.yml: --env PREFX_CACHE_ARG: nothing reads it; did you mean PREFIX_CACHE_ARG?\n"
+
+
+def test_faults_of_the_configuration_come_before_the_findings(run: Run, folder: Folder) -> None:
+    root = folder({"compose.yml": CORRUPT, ".github/seamguard.yml": "compose: [compose.yml]\n"})
+    assert run("audit", root).out.startswith(".github/seamguard.yml:1: unknown key 'compose'")

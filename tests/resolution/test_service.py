@@ -198,6 +198,8 @@ def test_a_package_that_the_repository_lacks_is_assumed_empty_and_said_so() -> N
 
 # What the repository says --------------------------------------------------------------------------------------------
 
+HARE = "id: hare-9b\nnum_hidden_layers: 32\nnum_gdn_layers: 24\nnum_attn_layers: 8\nweights: {x: {path: hare-9b}}\n"
+
 
 @pytest.mark.parametrize(
     ("arguments", "recurrent"),
@@ -212,11 +214,8 @@ def test_a_package_that_the_repository_lacks_is_assumed_empty_and_said_so() -> N
     ],
 )
 def test_the_model_that_the_arguments_name_is_the_one_that_profiles_describe(arguments: str, recurrent: str) -> None:
-    profile = (
-        "id: hare-9b\nnum_hidden_layers: 32\nnum_gdn_layers: 24\nnum_attn_layers: 8\nweights: {x: {path: hare-9b}}\n"
-    )
     text = engine(f"entrypoint: [bash, -c, 'exec {arguments}']")
-    (world,) = resolved({FILE: text, "profiles/models/hare-9b.yml": profile}).worlds
+    (world,) = resolved({FILE: text, "profiles/models/hare-9b.yml": HARE}).worlds
     assert _shown(world, "model.recurrent") == recurrent
 
 
@@ -311,6 +310,26 @@ def test_what_depends_on_a_variable_taken_to_be_unset_is_assumed() -> None:
             "", "if [ $$SPEC = off ]; then if [ $$KV = x ]; then ARGS+=(--enforce-eager); fi; fi", id="nested"
         ),
         pytest.param("X=1", '[ "$$X" = 1 ] || ARGS+=(--enforce-eager)', id="the script's own"),
+        pytest.param("", "while [ $$SPEC = off ]; do ARGS+=(--enforce-eager); break; done", id="while"),
+        pytest.param("", "until [ $$SPEC = on ]; do ARGS+=(--enforce-eager); break; done", id="until"),
+        pytest.param("N=0", "for ((i=0;i<N;i++)); do ARGS+=(--enforce-eager); break; done", id="counted"),
+        pytest.param("L=", "for x in $$L; do ARGS+=(--enforce-eager); break; done", id="for"),
+        pytest.param("off() { [ $$SPEC = off ]; }", "if off; then ARGS+=(--enforce-eager); fi", id="a function"),
+        pytest.param("off() { [ $$1 = off ]; }", "off $$SPEC && ARGS+=(--enforce-eager)", id="its argument"),
+        pytest.param(
+            "off() { if [ $$SPEC = off ]; then return 0; fi; return 1; }",
+            "! off || ARGS+=(--enforce-eager)",
+            id="a function that branches",
+        ),
+        pytest.param(
+            "a() { [ $$SPEC = off ]; }; b() { a; }", "while b; do ARGS+=(--enforce-eager); break; done", id="functions"
+        ),
+        pytest.param("", "[ $$SPEC = off ]; [ $$? = 0 ] && ARGS+=(--enforce-eager)", id="its status"),
+        pytest.param("", "[ $$SPEC = off ]; S=$$?; if ((S == 0)); then ARGS+=(--enforce-eager); fi", id="kept status"),
+        pytest.param("", "eval '[ $$SPEC = off ]' && ARGS+=(--enforce-eager)".replace("'", '"'), id="eval"),
+        pytest.param("N=1", "M=$$((N+1)); [ $$M = 9 ] && ARGS+=(--enforce-eager)", id="a number"),
+        pytest.param("N=1", "((M=N+1)); [ $$M = 9 ] && ARGS+=(--enforce-eager)", id="a number that is set"),
+        pytest.param("", "case $$(echo $$SPEC) in off) ARGS+=(--enforce-eager);; esac", id="a substitution"),
     ],
 )
 def test_a_flag_left_out_because_of_what_an_unknown_script_is_assumed_to_keep(setting: str, condition: str) -> None:
@@ -322,6 +341,39 @@ def test_a_flag_left_out_because_of_what_an_unknown_script_is_assumed_to_keep(se
     told = [reason.text for reason in found["enforce_eager"].because if reason.kind == "assumption"]
     assert told == ["/opt/detect.sh is assumed to change nothing that the entrypoint or the environment set"]
     assert found["tensor_parallel_size"].certainty == "certain"
+
+
+@pytest.mark.parametrize(
+    ("setting", "word", "value"),
+    [
+        ("", "$${SPEC:+--enforce-eager}", True),
+        ("X=", "$${X:+--enforce-eager}", False),
+        ("X=", '"$${X:---enforce-eager}"', True),
+        ("X=", "$${X:=--enforce-eager}", True),
+        ("X=1", "$${X+--enforce-eager}", True),
+    ],
+)
+def test_a_word_that_stands_for_a_variable_rests_on_what_an_unknown_script_keeps(
+    setting: str, word: str, value: bool
+) -> None:
+    text = BEHIND.format(source=f"{setting}\n        . /opt/detect.sh", toggle=word)
+    (world,) = resolved(text).worlds
+    assert world.engine is not None
+    found = world.engine.properties
+    assert (found["enforce_eager"].value, found["enforce_eager"].certainty) == (value, "assumed")
+    assert found["tensor_parallel_size"].certainty == "certain"
+    (world,) = resolved(text.replace(". /opt/detect.sh", "")).worlds
+    assert world.engine is not None
+    assert world.engine.properties["enforce_eager"].certainty == "certain"
+
+
+def test_how_often_a_loop_runs_may_be_another_number_behind_an_unknown_script() -> None:
+    behind = BEHIND.replace("ARGS=()", "ARGS=(); for i in $$N; do ARGS+=(--max-num-seqs $$((i+1))); done")
+    (world,) = resolved(behind.format(source="N='3 4'\n        . /opt/detect.sh", toggle="")).worlds
+    assert world.engine is not None
+    found = world.engine.properties
+    assert (found["max_num_seqs"].value, found["max_num_seqs"].certainty) == (5, "assumed")
+    assert (found["enforce_eager"].value, found["enforce_eager"].certainty) == (False, "assumed")
 
 
 # Environment files that are not committed -----------------------------------------------------------------------------
@@ -347,7 +399,11 @@ def test_what_an_environment_file_that_is_not_there_could_set_is_not_known() -> 
     assert world.engine is not None
     found = {name: (value.value, value.certainty) for name, value in world.engine.properties.items()}
     assert found["enforce_eager"] == (True, "certain")
-    assert found["tensor_parallel_size"] == (1, "assumed")
+    assert found["tensor_parallel_size"] == (1, "certain")  # no variable of vLLM's changes it
+    (world,) = resolved(UNCOMMITTED.replace("serve m", "serve Qwen/Qwen3-8B")).worlds
+    assert world.engine is not None
+    runner = world.engine.properties["v2_model_runner"]
+    assert (runner.value, runner.certainty) == (True, "assumed")
     assert any(".env.local" in item.reason and item.position and item.position.line == 5 for item in world.unresolved)
     assert service.survey.dead == ()
 
@@ -376,3 +432,119 @@ def test_a_scripts_own_variable_is_assumed_not_to_come_from_such_a_file() -> Non
     found = world.engine.properties["enforce_eager"]
     assert (found.value, found.certainty) == (True, "assumed")
     assert any("a is assumed not to be set" in item.reason for item in world.unresolved)
+
+
+# Variables that nobody here has seen ---------------------------------------------------------------------------------
+
+UNSEEN = """
+services:
+  engine:
+    image: vllm/vllm-openai:v{release}
+    environment: [{environment}]
+    {field}
+    entrypoint:
+      - bash
+      - -c
+      - |
+        {script}
+        exec vllm serve /models/hare-9b {arguments}
+"""
+
+
+def _behind(
+    script: str = "source /opt/detect.sh",
+    arguments: str = "",
+    *,
+    environment: str = "",
+    release: str = "0.25.1",
+    field: str = "",
+) -> dict[str, tuple[object, str]]:
+    text = UNSEEN.format(script=script, arguments=arguments, environment=environment, release=release, field=field)
+    (world,) = resolved({FILE: text, "profiles/models/hare-9b.yml": HARE}).worlds
+    assert world.engine is not None
+    return {name: (found.value, found.certainty) for name, found in world.engine.properties.items()}
+
+
+VARIABLES = [
+    pytest.param("0.25.1", "", "v2_model_runner", id="the runner"),
+    pytest.param("0.25.1", "", "cudagraph_mode", id="compilation is turned off"),
+    pytest.param("0.11.0", "", "prefix_caching", id="the older engine"),
+    pytest.param(
+        "0.25.1",
+        '--compilation-config \'{"cudagraph_mode":"PIECEWISE"}\'',
+        "cudagraph_mode",
+        id="an explicit mode without its pieces",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "unseen", [{"script": "source /opt/detect.sh"}, {"script": ":", "field": "env_file: .env.local"}]
+)
+@pytest.mark.parametrize(("release", "arguments", "name"), VARIABLES)
+def test_a_variable_of_an_unseen_file_may_change_a_default(
+    release: str, arguments: str, name: str, unseen: dict[str, str]
+) -> None:
+    value, certainty = _behind(":", arguments, release=release)[name]
+    assert certainty == "certain"
+    assert _behind(arguments=arguments, release=release, **unseen)[name] == (value, "assumed")
+
+
+@pytest.mark.parametrize(
+    "unseen", [{"script": "source /opt/detect.sh"}, {"script": ":", "field": "env_file: .env.local"}]
+)
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        ("", "enforce_eager", False),
+        ("", "tensor_parallel_size", 1),
+        ("", "prefix_caching", False),
+        ("--max-num-seqs 4", "max_num_seqs", 4),
+        ("--enforce-eager", "cudagraph_mode", "NONE"),
+        ('--compilation-config \'{"cudagraph_mode":"NONE"}\'', "cudagraph_mode", "NONE"),
+        ('--compilation-config \'{"cudagraph_mode":"FULL_DECODE_ONLY"}\'', "cudagraph_mode", "FULL_DECODE_ONLY"),
+    ],
+)
+def test_what_no_variable_of_an_unseen_file_can_touch_stays_certain(
+    arguments: str, name: str, value: object, unseen: dict[str, str]
+) -> None:
+    assert _behind(arguments=arguments, **unseen)[name] == (value, "certain")
+
+
+@pytest.mark.parametrize(
+    ("flag", "last"),
+    [
+        pytest.param("--enable-dbo", "/a.sh is not in the repository and may set other variables", id="taken back"),
+        pytest.param("--enforce-eager=x", None, id="refused whatever is set"),
+    ],
+)
+def test_a_refusal_that_a_variable_of_an_unseen_file_may_take_back_says_so(flag: str, last: str | None) -> None:
+    text = engine(f"entrypoint: [bash, -c, '. /a.sh; exec vllm serve m {flag}']", image="vllm/vllm-openai:v0.11.0")
+    (world,) = resolved(text).worlds
+    assert world.engine is not None
+    (error,) = world.engine.errors
+    assert [one.text for one in error.because if one.kind == "assumption"] == ([last] if last else [])
+
+
+@pytest.mark.parametrize(
+    ("script", "certainty"),
+    [
+        pytest.param("source /opt/detect.sh; export VLLM_USE_V2_MODEL_RUNNER=0", "certain", id="set behind it"),
+        pytest.param("export VLLM_USE_V2_MODEL_RUNNER=0; source /opt/detect.sh", "assumed", id="set before it"),
+        pytest.param("(source /opt/detect.sh)", "certain", id="in a subshell"),
+        pytest.param(
+            "(source /opt/detect.sh; exec vllm serve /models/hare-9b); exit", "assumed", id="beside the engine"
+        ),
+        pytest.param("bash -c '. /opt/detect.sh'", "certain", id="in another shell"),
+        pytest.param(". /opt/detect.sh; exec bash -c 'vllm serve /models/hare-9b'", "assumed", id="in a shell above"),
+    ],
+)
+def test_only_what_the_engine_inherits_is_in_doubt(script: str, certainty: str) -> None:
+    assert _behind(script)["v2_model_runner"][1] == certainty
+
+
+def test_a_variable_of_an_unseen_file_that_may_change_a_default_is_told() -> None:
+    (world,) = resolved(engine("entrypoint: [bash, -c, '. /a.sh; . /b.sh; exec vllm serve m']")).worlds
+    assert world.engine is not None
+    told = [reason.text for reason in world.engine.properties["cudagraph_mode"].because]
+    assert told[-1] == "/a.sh, /b.sh are not in the repository and may set other variables"

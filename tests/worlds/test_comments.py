@@ -18,3 +18,11 @@ def test_an_offer_is_a_name_with_a_value() -> None:
         ("SPEC", "off", 1),
         ("CACHE", "on", 1),
     ]
+
+
+def test_a_comment_may_speak_against_a_value() -> None:
+    text = (
+        "# N=0 is NOT a way to turn it off\n# never set N=1\n# N=2 isn't valid; N=3 is\n"
+        "# N=4 does not change it\n# do not use `N=5`\n# N=6 must not be\n# not slower: N=7\n"
+    )
+    assert [offer.value for offer in offers("c.yml", text) if offer.denied] == ["0", "1", "2", "5", "6"]

@@ -159,8 +159,40 @@ def _resolve(context: Context) -> Resolved:
     for name in behaviour["other_keys"]:
         if context.key("compilation_config", name) is not None:
             return state.fail(missing(f"the mode is not modelled with compilation_config.{name}"))
-    problem = _compilation(state, behaviour) or _initial(state, behaviour) or _adjust(state, behaviour)
+    return _common([_followed(context, behaviour, *switches) for switches in _switches(context, behaviour)])
+
+
+def _switches(context: Context, behaviour: Mapping[str, Any]) -> list[tuple[bool, bool]]:
+    """What variables may say: whether graphs are captured in pieces anyhow, and whether nothing is compiled."""
+    breakable = _breakable(context, behaviour)
+    word = context.variable("TORCH_COMPILE_DISABLE") if behaviour["compile_variable"] else None
+    disabled = None if word is not None and not word.known else word is not None and word.text == "1"
+    both = (False, True)
+    return [
+        (pieces, nothing)
+        for pieces in (both if breakable is None else (breakable,))
+        for nothing in (both if disabled is None else (disabled,))
+    ]
+
+
+def _followed(context: Context, behaviour: Mapping[str, Any], breakable: bool, disabled: bool) -> Resolved:
+    state = Resolved(context)
+    state.breakable = breakable
+    problem = _compilation(state, behaviour, disabled) or _initial(state, behaviour) or _adjust(state, behaviour)
     return state.fail(problem) if problem is not None else state.end()
+
+
+def _common(states: list[Resolved]) -> Resolved:
+    """What holds whatever the variables are that nobody knows."""
+    first, *others = states
+    for other in others:
+        if not (first.mode.known and other.mode.known and first.value == other.value):
+            return first.fail(missing("a variable that turns compilation off has an unknown value"))
+        first.assume(other.certainty)
+        first.compiled = first.compiled if first.compiled is other.compiled else None
+        first.splits = first.splits if first.splits is other.splits else None
+        first.breakable, first.stock = first.breakable or other.breakable, first.stock or other.stock
+    return first.end() if others else first
 
 
 def _unchecked(state: Resolved) -> Resolved:
@@ -182,16 +214,11 @@ def _eager(state: Resolved, eager: Property) -> Resolved:
     return state.end()
 
 
-def _compilation(state: Resolved, behaviour: Mapping[str, Any]) -> Property | None:
+def _compilation(state: Resolved, behaviour: Mapping[str, Any], disabled: bool) -> Property | None:
     """Decide whether vLLM compiles the model piece by piece."""
     context = state.context
-    breakable = _breakable(context, behaviour)
-    disabled = context.variable("TORCH_COMPILE_DISABLE") if behaviour["compile_variable"] else None
-    if breakable is None or (disabled is not None and not disabled.known):
-        return missing("a variable that turns compilation off has an unknown value")
-    state.breakable = breakable
     wanted = wanted_compilation(context)
-    if breakable or (disabled is not None and disabled.text == "1"):
+    if state.breakable or disabled:
         state.compiled = False
     elif wanted is not None:
         if wanted.value is UNKNOWN:
@@ -498,7 +525,7 @@ def _by_all2all(state: Resolved, behaviour: Mapping[str, Any]) -> Property | Non
 def check(context: Context) -> None:
     """Record what the configuration refuses: pieces to capture that nothing compiles."""
     state = resolved(context)
-    if not state.mode.known or state.value not in PIECEWISE_MODES or state.compiled or state.breakable:
+    if not state.mode.known or state.value not in PIECEWISE_MODES or state.compiled is not False or state.breakable:
         return
     setting = wanted_compilation(context) or context.key("compilation_config", "cudagraph_mode")
     if setting is not None:
