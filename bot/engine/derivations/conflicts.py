@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.engine.commandline import UNKNOWN, Setting
-from bot.engine.derivations import caching, compilation, parallelism, plain, runner, scheduling, speculation
+from bot.engine.derivations import caching, compilation, outputs, parallelism, plain, runner, scheduling, speculation
 from bot.engine.derivations.context import Context
 from bot.engine.derivations.model_kind import is_attention_free, is_hybrid
 from bot.engine.derivations.speculation import Drafter, drafter
@@ -242,4 +242,5 @@ _CHECKS: tuple[Check, ...] = (
     _family(speculation.check),
     _family(scheduling.check),
     runner.check,
+    outputs.check,
 )
