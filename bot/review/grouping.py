@@ -21,7 +21,7 @@ RANK: Final[Mapping[Level, int]] = {"error": 0, "warning": 1, "notice": 2, "fold
 """The worst first."""
 
 MAX_NAMED = 100
-"""Composes that one sentence names."""
+"""Composes that one finding names."""
 
 MAX_SENTENCES = 40
 """Sentences of one finding; what more would say is in the tables of the summary."""
@@ -91,14 +91,17 @@ def _message(findings: list[Finding]) -> str:
     where: dict[str, list[str]] = {}
     for finding in findings:
         where.setdefault(finding.message, []).append(finding.path)
-    rows = [f"- {_listed(paths)}: {message}" for message, paths in where.items()]
+    rows, left = [], MAX_NAMED
+    for message, paths in [*where.items()][:MAX_SENTENCES]:
+        named = list(dict.fromkeys(paths))  # two services of one are one compose
+        rows.append(f"- {_listed(named, left)}: {message}")
+        left = max(left - len(named), 0)
     count = len({finding.path for finding in findings})
-    more = [f"- {len(rows) - MAX_SENTENCES} more"] if len(rows) > MAX_SENTENCES else []
-    return "\n".join([f"In {count} composes:\n", *rows[:MAX_SENTENCES], *more])
+    more = [f"- {len(where) - MAX_SENTENCES} more"] if len(where) > MAX_SENTENCES else []
+    return "\n".join([f"In {count} composes:\n", *rows, *more])
 
 
-def _listed(paths: list[str]) -> str:
-    """Composes by name; two services of one are one compose."""
-    paths = list(dict.fromkeys(paths))
-    more = [f"{len(paths) - MAX_NAMED} more"] if len(paths) > MAX_NAMED else []
-    return ", ".join([*map(code, paths[:MAX_NAMED]), *more])
+def _listed(paths: list[str], most: int) -> str:
+    """The first composes by name, and how many there are besides."""
+    more = [f"{len(paths) - most} more"] if len(paths) > most else []
+    return ", ".join([*map(code, paths[:most]), *more])

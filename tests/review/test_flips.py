@@ -9,7 +9,7 @@ from bot.catalog import read_catalog
 from bot.compose import Documents
 from bot.hazards import Finding, load_rules
 from bot.resolution import Repository
-from bot.review import review
+from bot.review import grouping, review
 from bot.review.diff import FileDiff
 from bot.tree import MemoryTree
 
@@ -150,6 +150,13 @@ def test_composes_that_differ_are_told_apart_in_one_comment() -> None:
         ("- `models/one/compose.yml`, `models/two/compose.yml`", True),
         ("- `models/three/compose.yml`", False),
     ]
+
+
+def test_the_composes_that_one_comment_names_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grouping, "MAX_NAMED", 1)
+    base, head = (_with_profiles("hare", {"hare": f"vllm/vllm-openai:v{release}"}) for release in ("0.27.1", "0.28.0"))
+    (comment,) = review(base, head, {PROFILE: MOVED_PIN}, {}).comments
+    assert "- `models/one/compose.yml`, 1 more: Moving" in comment.body
 
 
 def test_one_compose_of_a_profile_keeps_its_comment() -> None:
