@@ -173,6 +173,16 @@ def _mamba_blocks(context: Context, behaviour: Mapping[str, Any]) -> None:
         context.refuse(size, "--mamba-block-size can only be set with --enable-prefix-caching")
 
 
+def _encoder_only(context: Context, behaviour: Mapping[str, Any]) -> None:
+    """Blocks of recurrent state that are made for prefix caching, which is then turned off."""
+    only, wanted = context.setting("mm_encoder_only"), context.setting("enable_prefix_caching")
+    if not behaviour["encoder_only_too_late"] or only is None or only.value is not True or not is_hybrid(context):
+        return
+    reads_images = context.model.architecture is not None and not context.model.architecture.endswith("ForCausalLM")
+    if reads_images and (wanted is None or wanted.value is True):
+        context.refuse(only, "--mamba-block-size can only be set with --enable-prefix-caching")
+
+
 def _fast_prefill(context: Context, _: Mapping[str, Any]) -> None:
     """Fast prefill of shared caches gives a drafter that reads the target's states wrong ones."""
     setting = context.setting("kv_sharing_fast_prefill")
@@ -230,6 +240,7 @@ _CHECKS: tuple[Check, ...] = (
     _data_parallel,
     parallelism.check,
     _mamba_blocks,
+    _encoder_only,
     _fast_prefill,
     _operators,
     _length,
