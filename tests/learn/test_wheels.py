@@ -6,6 +6,7 @@ import io
 import os
 import struct
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,16 @@ def packed(files: dict[str, Any], method: int = zipfile.ZIP_DEFLATED) -> bytes:
 def release(**more: Any) -> bytes:
     modules = {name: text for name, text in FILES.items() if name.endswith(".py")}
     return packed({"vllm/_C.abi3.so": COMPILED, **modules, **more, "vllm-1.2.3.dist-info/RECORD": "x"})
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder for what is learnt, and nothing left in memory."""
+    monkeypatch.setenv("SEAMGUARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "_held", {})
+    facts.load.cache_clear()
+    yield
+    facts.load.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -197,12 +208,8 @@ def test_reading_goes_where_a_file_does(index: str, monkeypatch: pytest.MonkeyPa
             file.seek(-1)
 
 
-def test_a_pin_is_learnt_from_a_wheel(
-    index: str, wheel: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SEAMGUARD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(cache, "_held", {})
-    facts.load.cache_clear()
+@pytest.mark.usefixtures("own_cache")
+def test_a_pin_is_learnt_from_a_wheel(index: str, wheel: bytes) -> None:
     publish_wheel(X86, wheel)
     assert Provision(Said().append, False, lambda: listing(index), no_tag).provide(pins("1.2.3")) == ("1.2.3",)
     publish_wheel("vllm-1.2.4-py3-none-any.whl", wheel, parts=False)
