@@ -203,7 +203,7 @@ def clock(batch: IO[str] | None) -> None:
     multiple=True,
     required=True,
     type=click.Path(path_type=Path, exists=True),
-    metavar="DIR|SDIST",
+    metavar="DIR|FILE",
     help="A release's source, named like vllm-0.25.1; may be given more than once.",
 )
 @click.argument("more", nargs=-1, type=click.Path(path_type=Path, exists=True))

@@ -16,7 +16,7 @@ from bot.upstream.probefile import BadProbe, load_probes
 from bot.upstream.probetable import Column, columns, markdown
 
 SCHEMA = 1
-_NAMED = re.compile(r"(?:vllm-)?v?(\d+(?:\.\d+)+\w*?)(?:\.tar\.gz)?")
+_NAMED = re.compile(r"(?:vllm-)?v?(\d+(?:\.\d+)+\w*?)(?:\.tar\.gz|-[\w.-]+\.whl)?")
 
 
 def ask(paths: Iterable[Path]) -> tuple[Column, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,10 @@ from bot.engine.changes import Change, changelog
 from bot.engine.derivations.basis import unread, unverified
 from bot.engine.facts import Facts, from_text, load, releases
 from bot.learn import learn
-from bot.learn.fetch import fetched, normal, tagged
+from bot.learn.fetch import listing, normal, tagged
 from bot.learn.files import dump, open_source
-from bot.learn.source import SourceError
+from bot.learn.published import published
+from bot.learn.source import SourceError, SourceTree
 from bot.rules import INSTALLED, RULES
 
 ANCHORS = RULES / "vllm" / "anchors.json"
@@ -31,15 +31,16 @@ ANCHORS = RULES / "vllm" / "anchors.json"
 @click.option(
     "--source",
     type=click.Path(path_type=Path, exists=True),
-    metavar="DIR|SDIST",
-    help="The release's source: a folder that holds vllm/, or an sdist. Default: the sdist on the package index.",
+    metavar="DIR|FILE",
+    help="The release's source: a folder that holds vllm/, an sdist, or a wheel. Default: what the package index has.",
 )
 @click.option(
     "--from",
     "origin",
     type=click.Choice(["index", "github"]),
     default="index",
-    help="Where the source is fetched: the sdist on the package index, or the tag by GitHub's API.",
+    help="Where the source is fetched: the package index (where it has no sdist, the Python of a wheel), "
+    "or the tag, by GitHub's API.",
 )
 @click.option("--index", metavar="URL", help="The package index. Default: PIP_INDEX_URL, else the public one.")
 @click.option(
@@ -53,8 +54,7 @@ def learn_command(version: str, source: Path | None, origin: str, index: str | N
     began = time.monotonic()
     try:
         release = normal(version)
-        with _source(release, source, origin, index) as path:
-            facts = learn(open_source(path), release, _anchors())
+        facts = learn(_source(release, source, origin, index), release, _anchors())
     except SourceError as error:
         raise Failure(str(error)) from error
     text = dump(facts)
@@ -68,13 +68,13 @@ def learn_command(version: str, source: Path | None, origin: str, index: str | N
         click.echo(line)
 
 
-@contextmanager
-def _source(release: str, source: Path | None, origin: str, index: str | None) -> Iterator[Path]:
+def _source(release: str, source: Path | None, origin: str, index: str | None) -> SourceTree:
     if source is not None:
-        yield source
-        return
-    with tagged(release) if origin == "github" else fetched(release, index) as path:
-        yield path
+        return open_source(source)
+    if origin == "github":
+        with tagged(release) as path:
+            return open_source(path)
+    return published(release, listing(index))
 
 
 def _anchors() -> list[str]:

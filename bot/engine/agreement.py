@@ -140,7 +140,7 @@ def _pin(pin: Pin) -> str:
 
 
 def _all(releases: Sequence[str], some: bool) -> str:
-    """`the same in all 33 releases with facts (0.11.0 … 0.33.0)`."""
+    """`the same in all 35 releases with facts (0.11.0 … 0.33.0)`."""
     if len(releases) == 1:
         return f"so it is in {releases[0]}, the only release that takes these arguments" if some else f"{releases[0]}"
     which = "that take these arguments" if some else "with facts"

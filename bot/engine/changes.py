@@ -127,7 +127,7 @@ def _rules(old: Facts, new: Facts) -> Iterator[Change]:
         if name != "hashes" and old.rules.get(name) != value:
             text = f"{_json(old.rules.get(name))} → {_json(value)}"
             yield Change("changed", f"command line, {name}", text, path, line)
-    if old.entrypoint != new.entrypoint:
+    if old.entrypoint and new.entrypoint and old.entrypoint != new.entrypoint:  # a wheel does not say it
         text = f"{_json(old.entrypoint)} → {_json(new.entrypoint)}"
         yield Change("changed", "the image's entrypoint", text, "docker/Dockerfile", None)
 

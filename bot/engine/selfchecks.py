@@ -9,10 +9,11 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bot.engine.conversion import holds_unknown
 from bot.engine.facts import Config
 from bot.engine.unknown import UNKNOWN
 
-_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -21,6 +22,8 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "in": lambda item, container: item in container,
     "not in": lambda item, container: item not in container,
+    "+": operator.add,
+    "count": lambda container, item: container.count(item),
 }
 
 
@@ -54,11 +57,11 @@ def _value(condition: Any, values: Mapping[str, Any], config: Config) -> Any:
             return True if True in truths else UNKNOWN if None in truths else False
         case [name, left, right]:
             first, second = _value(left, values, config), _value(right, values, config)
-            if first is UNKNOWN or second is UNKNOWN:
+            if holds_unknown(first) or holds_unknown(second):
                 return UNKNOWN
             try:
                 return _OPERATORS[name](first, second)
-            except TypeError:
+            except (TypeError, AttributeError):
                 return UNKNOWN
         case _:
             return UNKNOWN

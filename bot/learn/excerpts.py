@@ -21,7 +21,8 @@ from typing import Any
 
 from bot.engine import cache
 from bot.learn.fetch import GITHUB_API, NoSuchReleaseError, fetched, read_api
-from bot.learn.files import MAX_FILE_BYTES, sdist
+from bot.learn.files import sdist
+from bot.learn.limits import MAX_FILE_BYTES
 from bot.learn.source import SourceError, SourceTree
 
 MAX_ASKED = 64

@@ -1,5 +1,5 @@
 """Fetching a release's source archive: from a package index (the "simple" API in its JSON form), or its tag by GitHub's
-API. Both give an archive that `files.sdist` reads.
+API. All give a file that `files.open_source` reads.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 from urllib.parse import urljoin, urlsplit
 
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from bot.learn.source import SourceError
@@ -37,6 +38,9 @@ MAX_LISTING_BYTES = 32 * 1024 * 1024
 
 MAX_ARCHIVE_BYTES = 256 * 1024 * 1024
 """Of an sdist; the largest so far has 40 MB."""
+
+MAX_WHEEL_BYTES = 1024 * 1024 * 1024
+"""Of a wheel, which is fetched whole only from a server that gives no parts; the largest so far has half of it."""
 
 MAX_SECONDS = 300
 """For a download; a usual one takes three."""
@@ -64,6 +68,29 @@ class Listing:
         spellings = (version, normal(version))
         return next(filter(None, (self.files.get(f"{PACKAGE}-{spelling}.tar.gz") for spelling in spellings)), None)
 
+    def wheel(self, version: str) -> Mapping[str, Any] | None:
+        """The entry of one of a release's wheels, of which all have the same Python: one for the usual machines, else
+        the first by name. None when there is none.
+        """
+        named = sorted(name for name in self.files if _is_wheel_of(name, version))
+        usual = [name for name in named if "manylinux" in name and name.endswith("x86_64.whl")]
+        return next((self.files[name] for name in (*usual, *named)), None)
+
+    def has(self, version: str) -> bool:
+        """Whether there is a file to learn a release from."""
+        return self.sdist(version) is not None or self.wheel(version) is not None
+
+
+def _is_wheel_of(name: str, version: str) -> bool:
+    """Whether a file is a wheel of exactly this release: not of a build of its own, such as `0.33.0+cu129`."""
+    if not name.endswith(".whl"):
+        return False
+    try:
+        package, found, _, _ = parse_wheel_filename(name)
+        return package == PACKAGE and found == Version(version)
+    except (InvalidWheelFilename, InvalidVersion):
+        return False
+
 
 def normal(version: str) -> str:
     """A release in normal form: `v0.25.1` is `0.25.1`. Raises `SourceError`."""
@@ -87,9 +114,44 @@ def fetched(version: str, index: str | None = None, known: Listing | None = None
 
     Raises `SourceError`, and `NoSuchReleaseError` where the list has no such release.
     """
-    name, address, expected = _entry(version, known or listing(index))
-    with tempfile.NamedTemporaryFile(prefix="seamguard-", suffix=".tar.gz") as file:
-        found = _download(name, address, file)
+    known = known or listing(index)
+    file = known.sdist(version)
+    if file is None:
+        raise NoSuchReleaseError(
+            f"the package index has no sdist of {PACKAGE} {version}; name a source tree with --source"
+        )
+    with _whole(file, known, ".tar.gz", MAX_ARCHIVE_BYTES) as path:
+        yield path
+
+
+@contextmanager
+def fetched_wheel(version: str, known: Listing) -> Iterator[Path]:
+    """One of the release's wheels as a temporary file, its hash checked. Raises `SourceError`."""
+    with _whole(_wheel_entry(version, known), known, ".whl", MAX_WHEEL_BYTES) as path:
+        yield path
+
+
+def wheel_address(version: str, known: Listing) -> tuple[str, str]:
+    """The name and the address of one of the release's wheels. Raises `SourceError`."""
+    name, address, _ = _checked(_wheel_entry(version, known), known.address)
+    return name, address
+
+
+def _wheel_entry(version: str, known: Listing) -> Mapping[str, Any]:
+    file = known.wheel(version)
+    if file is None:
+        raise NoSuchReleaseError(
+            f"the package index has no sdist and no wheel of {PACKAGE} {version}; name a source tree with --source"
+        )
+    return file
+
+
+@contextmanager
+def _whole(entry: Mapping[str, Any], known: Listing, ending: str, limit: int) -> Iterator[Path]:
+    """A file of the index as a temporary one."""
+    name, address, expected = _checked(entry, known.address)
+    with tempfile.NamedTemporaryFile(prefix="seamguard-", suffix=ending) as file:
+        found = _download(name, address, file, limit=limit)
         if found != expected:
             raise SourceError(f"{name}: its SHA-256 is {found}, and the index says {expected}")
         file.flush()
@@ -115,10 +177,10 @@ def read_api(
     """
     try:
         address = f"{api.rstrip('/')}/repos/{REPOSITORY}/{what}"
-        with _opened(address, form, patience, token) as answer:
+        with opened(address, form, patience, token) as answer:
             content: bytes = answer.read(most + 1)
     except (OSError, HTTPException) as error:
-        _failed(f"{REPOSITORY}: {what.partition('?')[0]}", error)
+        failed(f"{REPOSITORY}: {what.partition('?')[0]}", error)
     if len(content) > most:
         raise SourceError(f"{REPOSITORY}: {what.partition('?')[0]}: more than {most} bytes")
     return content
@@ -128,7 +190,7 @@ def listing(index: str | None = None, patience: float = TIMEOUT) -> Listing:
     """What an index has, by default the one that pip would ask; `patience` is in seconds. Raises `SourceError`."""
     address = f"{(index or os.environ.get(INDEX_VARIABLE) or _public_index()).rstrip('/')}/{PACKAGE}/"
     try:
-        with _opened(address, JSON_FORM, patience) as answer:
+        with opened(address, JSON_FORM, patience) as answer:
             text = answer.read(MAX_LISTING_BYTES + 1)
         files = json.loads(text)["files"] if len(text) <= MAX_LISTING_BYTES else None
     except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -136,16 +198,6 @@ def listing(index: str | None = None, patience: float = TIMEOUT) -> Listing:
     if not isinstance(files, list):
         raise SourceError(f"the package index gives no list of {PACKAGE}'s files")
     return Listing(address, {str(file.get("filename")): file for file in files if isinstance(file, dict)})
-
-
-def _entry(version: str, known: Listing) -> tuple[str, str, str]:
-    """The name, the address and the SHA-256 of a release's sdist."""
-    file = known.sdist(version)
-    if file is None:
-        raise NoSuchReleaseError(
-            f"the package index has no sdist of {PACKAGE} {version}; name a source tree with --source"
-        )
-    return _checked(file, known.address)
 
 
 def _checked(file: Mapping[str, Any], listed: str) -> tuple[str, str, str]:
@@ -156,36 +208,45 @@ def _checked(file: Mapping[str, Any], listed: str) -> tuple[str, str, str]:
     return name, urljoin(listed, address), expected.lower()
 
 
-def _download(name: str, address: str, file: IO[bytes], patience: float = TIMEOUT) -> str:
+def _download(
+    name: str, address: str, file: IO[bytes], patience: float = TIMEOUT, limit: int = MAX_ARCHIVE_BYTES
+) -> str:
     """Write a file chunk by chunk, and return its SHA-256."""
     digest, size, end = hashlib.sha256(), 0, time.monotonic() + MAX_SECONDS
     try:
-        with _opened(address, patience=patience) as answer:
+        with opened(address, patience=patience) as answer:
             while chunk := answer.read(CHUNK):
                 size += len(chunk)
-                if size > MAX_ARCHIVE_BYTES:
-                    raise SourceError(f"{name}: more than {MAX_ARCHIVE_BYTES >> 20} MB")
+                if size > limit:
+                    raise SourceError(f"{name}: more than {limit >> 20} MB")
                 if time.monotonic() > end:
                     raise SourceError(f"{name}: the download took more than {MAX_SECONDS} s")
                 digest.update(chunk)
                 file.write(chunk)
     except (OSError, HTTPException) as error:
-        _failed(name, error)
+        failed(name, error)
     return digest.hexdigest()
 
 
-def _failed(name: str, error: Exception) -> NoReturn:
+def failed(name: str, error: Exception) -> NoReturn:
+    """Raise what a failed download is: `NoSuchReleaseError` where the server has no such file, else `SourceError`."""
     gone = isinstance(error, urllib.error.HTTPError) and error.code == GONE
     kind = NoSuchReleaseError if gone else SourceError
     raise kind(f"{name}: the download failed ({error})") from error
 
 
-def _opened(address: str, form: str = "*/*", patience: float = TIMEOUT, token: str = "") -> Any:
+def opened(
+    address: str,
+    form: str = "*/*",
+    patience: float = TIMEOUT,
+    token: str = "",
+    headers: Mapping[str, str] | None = None,
+) -> Any:
     """An answer over HTTP; no other scheme, so that an index cannot name a file of this machine."""
     if urlsplit(address).scheme not in ("https", "http"):
         raise SourceError(f"{address[:100]}: not an address of the web")
-    headers = {"Accept": form, "User-Agent": "seamguard"}
-    request = urllib.request.Request(address, headers=headers)  # noqa: S310
+    told = {"Accept": form, "User-Agent": "seamguard", **(headers or {})}
+    request = urllib.request.Request(address, headers=told)  # noqa: S310
     if token:
         request.add_unredirected_header("Authorization", f"Bearer {token}")  # for GitHub, not for where it leads
     return urllib.request.urlopen(request, timeout=patience)  # noqa: S310

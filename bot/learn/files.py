@@ -1,4 +1,4 @@
-"""Reading a source tree from a folder or an sdist, and writing a release file."""
+"""Reading a source tree from a folder, an sdist or a wheel, and writing a release file."""
 
 from __future__ import annotations
 
@@ -7,26 +7,19 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from bot.learn.source import SourceError, SourceTree
-
-MAX_FILE_BYTES = 4 * 1024 * 1024
-"""A file over this size is no module that decides a default."""
-
-MAX_TOTAL_BYTES = 256 * 1024 * 1024
-"""Python text of an sdist that is kept; a release has about 40 MB."""
-
-MAX_MEMBERS = 100_000
-"""Files and folders of an archive that are looked at; the repository at a tag has about 6,000."""
+from bot.learn.limits import MAX_FILE_BYTES, MAX_MEMBERS, MAX_TOTAL_BYTES, TOO_MUCH
+from bot.learn.source import SourceError, SourceTree, UnreadableError
+from bot.learn.wheels import ENDING, wheel
 
 WANTED = ("vllm/", "docker/Dockerfile")
 
 
 def open_source(path: Path) -> SourceTree:
-    """The source tree in a folder (that holds `vllm/`) or in an sdist. Raises `SourceError`."""
+    """The source tree in a folder (that holds `vllm/`), in an sdist or in a wheel. Raises `SourceError`."""
     if path.is_dir():
         return folder(path)
     if path.is_file():
-        return sdist(path)
+        return wheel(path) if path.suffix == ENDING else sdist(path)
     raise SourceError(f"{path}: no such folder or file")
 
 
@@ -53,7 +46,7 @@ def sdist(path: Path) -> SourceTree:
         with tarfile.open(path) as archive:
             for count, member in enumerate(archive):
                 if count >= MAX_MEMBERS:
-                    raise SourceError(f"{path}: more files than a release has")
+                    raise UnreadableError(f"{path}: {TOO_MUCH}")
                 name = member.name.partition("/")[2]
                 if not (member.isfile() and name.startswith(WANTED)) or member.size > MAX_FILE_BYTES:
                     continue
@@ -61,12 +54,12 @@ def sdist(path: Path) -> SourceTree:
                     continue
                 total += member.size
                 if total > MAX_TOTAL_BYTES:
-                    raise SourceError(f"{path}: more Python than a release has")
+                    raise UnreadableError(f"{path}: {TOO_MUCH}")
                 stream = archive.extractfile(member)
                 if stream is not None:
                     texts[name] = stream.read().decode("utf-8", errors="replace")
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise SourceError(f"{path}: not a readable archive ({error})") from error
+        raise UnreadableError(f"{path}: not a readable archive ({error})") from error
     return SourceTree(texts.get, sorted(name for name in texts if name.endswith(".py")))
 
 

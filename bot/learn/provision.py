@@ -18,9 +18,11 @@ from bot.engine.derivations.basis import readings
 from bot.engine.facts import is_known
 from bot.engine.missing import missing
 from bot.learn import learn
-from bot.learn.fetch import Listing, NoSuchReleaseError, fetched, listing, tagged
+from bot.learn.fetch import Listing, NoSuchReleaseError, listing, tagged
 from bot.learn.files import dump, open_source
-from bot.learn.source import SourceError
+from bot.learn.published import published
+from bot.learn.ranges import NoRangesError
+from bot.learn.source import SourceError, SourceTree, UnreadableError
 
 MAX_LEARNT = 4
 """Releases that one run learns: half a minute, and at most a gigabyte to download."""
@@ -55,7 +57,7 @@ _TAG = partial(tagged, patience=PATIENCE)
 class Provision:
     """Learns what is missing, within the bounds of one run. `say` is told what is done, and what could not be.
 
-    `ask` gives the list of the package index, `tag` the source at a release's tag: some have no sdist.
+    `ask` gives the list of the package index, `tag` the source at a release's tag: some are not on the index.
     """
 
     say: Say
@@ -79,7 +81,7 @@ class Provision:
         if not fresh:
             return ()
         known = self._listing()
-        fresh.sort(key=lambda name: known is None or known.sdist(name) is None)
+        fresh.sort(key=lambda name: known is None or not known.has(name))
         return tuple(name for name in fresh if self._learn(name, known))
 
     def _is_refused(self, name: str) -> bool:
@@ -110,15 +112,15 @@ class Provision:
         self._asked += 1
         self.say(f"vLLM {name} has no facts yet: learning it from its source")
         try:
-            with self._source(name, known) as path:
-                self._learnt += 1
-                text = _facts(name, path)
+            tree = self._tree(name, known)
+            self._learnt += 1
+            text = _facts(name, tree)
         except NoSuchReleaseError as error:
             # Without the index's list, a tag that is not there proves nothing.
             absent = known is not None
             why = "no such release is published" if absent else str(error)
             self._refuse(name, why, ABSENT_SECONDS if absent else FAILED_SECONDS)
-        except _UnreadableError as error:
+        except UnreadableError as error:
             self._refuse(name, f"its source is of a form that is not known ({error})", UNREADABLE_SECONDS)
         except SourceError as error:
             self._down = str(error)
@@ -128,11 +130,13 @@ class Provision:
             return is_known(name)
         return False
 
-    def _source(self, name: str, known: Listing | None) -> AbstractContextManager[Path]:
-        """The sdist where the index has one, else the tag."""
-        if known is not None and known.sdist(name) is not None:
-            return fetched(name, known=known)
-        return self.tag(name)
+    def _tree(self, name: str, known: Listing | None) -> SourceTree:
+        """What the index has, unless that is only half a gigabyte in one piece; else the tag."""
+        if known is not None and known.has(name):
+            with suppress(NoRangesError):
+                return published(name, known, whole=False, patience=PATIENCE)
+        with self.tag(name) as path:
+            return open_source(path)
 
     def _refuse(self, name: str, why: str, seconds: float) -> None:
         with suppress(OSError):  # a folder that cannot be written: it is asked again in the next run
@@ -143,17 +147,13 @@ class Provision:
         self.say(f"vLLM {name} has no facts ({why}): its defaults are taken as known where all known releases agree")
 
 
-class _UnreadableError(SourceError):
-    """The source was fetched and cannot be learnt."""
-
-
-def _facts(name: str, path: Path) -> str:
+def _facts(name: str, tree: SourceTree) -> str:
     try:
-        return dump(learn(open_source(path), name, readings().fingerprints))
+        return dump(learn(tree, name, readings().fingerprints))
     except SourceError as error:
-        raise _UnreadableError(str(error)) from error
+        raise UnreadableError(str(error)) from error
     except Exception as error:  # a form that nobody foresaw must not take the answer with it
-        raise _UnreadableError(f"{type(error).__name__}: {error}") from error
+        raise UnreadableError(f"{type(error).__name__}: {error}") from error
 
 
 def keep(name: str, text: str) -> None:

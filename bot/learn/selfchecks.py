@@ -5,7 +5,8 @@ raise …`, `assert self.a in (…)`. A check that follows code which may change
 everything behind a way out that cannot be written down.
 
 A condition is a list: `["field", NAME, …]`, `["value", JSON]`, `["not", C]`, `["and", C, …]`, `["or", C, …]`,
-`[OPERATOR, C, C]` with `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not in`.
+`[OPERATOR, C, C]` with `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not in`, `+`, and `count` (how often a list has a
+value).
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ class _Method:
         self.found = found
         self.changed = changed
         self.guards: list[Any] = []
+        self.locals: dict[str, Any] = {}
+        """What a local name stands for, as a condition; None where that cannot be written."""
 
     def read(self, body: list[ast.stmt]) -> bool:
         """Collect the checks of a body. False when what follows it can no longer be told."""
@@ -73,6 +76,8 @@ class _Method:
                     self.check(ast.UnaryOp(ast.Not(), test), statement, statement.lineno)
                 case ast.Return():
                     return True
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if self.note_changes(statement):
+                    self.locals[name] = self.operand(value)
                 case _:
                     if any(isinstance(inner, ast.Return) for inner in ast.walk(statement)):
                         return False
@@ -89,9 +94,13 @@ class _Method:
         self.found.append({"when": when, "text": " ".join("".join(texts).split())[:160], "line": line})
 
     def note_changes(self, statement: ast.stmt) -> bool:
-        """Remember the fields that a statement may change. False when it may change any."""
+        """Remember the fields that a statement may change, and forget its local names. False when it may change any."""
         for inner in ast.walk(statement):
             match inner:
+                case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                    self.locals[name] = None
+                case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id="self")), attr="count")):
+                    pass
                 case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store() | ast.Del()):
                     self.changed.add(name)
                 case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), ctx=ast.Store()):
@@ -133,11 +142,22 @@ class _Method:
         return parts[0] if len(parts) == 1 else ["and", *parts]
 
     def operand(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Name(id=name) if name in self.locals:
+                return self.locals[name]
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                return self.together("+", left, right)
+            case ast.Call(func=ast.Attribute(value=whole, attr="count"), args=[part], keywords=[]):
+                return self.together("count", whole, part)
         names = self.field(node)
         if names is not None:
             return None if names[0] in self.changed or not names[0] else ["field", *names]
         value = self.reader.value(self.module, node)
         return None if isinstance(value, Computed) else ["value", value]
+
+    def together(self, name: str, *nodes: ast.expr) -> Any:
+        operands = [self.operand(node) for node in nodes]
+        return None if any(operand is None for operand in operands) else [name, *operands]
 
     def field(self, node: ast.expr) -> list[str] | None:
         """The names in `self.a.b`; an empty name for something of `self` that is no field."""

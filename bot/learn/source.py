@@ -18,6 +18,10 @@ class SourceError(Exception):
     """The source tree is not one that can be learnt: a file is missing or is not Python. The message names the file."""
 
 
+class UnreadableError(SourceError):
+    """What was fetched is no source that can be learnt: fetching it again changes nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """What a name stands for: the node that defines it, in the module where that node is.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bot.audit import Report
 from bot.engine import Property, Value, source_links
-from bot.hazards import Conclusion, Difference, Finding, Level, compare, conclusion, worsened
+from bot.hazards import Conclusion, Difference, Finding, compare, conclusion, worsened
 from bot.provenance import Reason
 from bot.resolution import ResolvedService
 from bot.review.bumps import Bump
@@ -15,8 +15,7 @@ from bot.review.comments import Comment, Identity, comments
 from bot.review.configuration import ConfigurationEdit
 from bot.review.diff import FileDiff
 from bot.review.flips import default_flips
-
-_RANK: Mapping[Level, int] = {"error": 0, "warning": 1, "notice": 2, "folded": 3}
+from bot.review.grouping import Place, far_places, gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,7 @@ class Review:
     number of composes that were looked at: those that the change can touch. `undetermined` are the files of those of
     them in which it is not known what runs. `configuration` is set when the change edits Seamguard's own configuration.
     `bumps` are the moves of pins, with what they inherit.
+    `far` are the lines that cause findings in other files.
     """
 
     conclusion: Conclusion
@@ -62,6 +62,7 @@ class Review:
     undetermined: frozenset[str] = frozenset()
     configuration: ConfigurationEdit | None = None
     bumps: tuple[Bump, ...] = ()
+    far: Mapping[Identity, Place] = field(default_factory=dict)
 
     @property
     def introduced_or_worsened(self) -> tuple[Finding, ...]:
@@ -71,11 +72,10 @@ class Review:
     @property
     def told(self) -> tuple[Finding, ...]:
         """What deserves a comment of its own, the worst first: what is folded, undecided or merely suspected is only
-        listed.
+        listed. What one pin changes in many composes is one comment.
         """
         worth = (f for f in self.introduced_or_worsened if f.level != "folded" and f.status != "unknown")
-        worth = (f for f in worth if f.evidence_grade != "suspected")
-        return tuple(sorted(worth, key=lambda f: (_RANK[f.level], f.path, f.line, f.rule, f.cause)))
+        return gathered((f for f in worth if f.evidence_grade != "suspected"), self.far)
 
 
 def review(
@@ -104,6 +104,7 @@ def review(
         configuration,
         bumps,
     )
+    found = replace(found, far=far_places(found.introduced_or_worsened, diffs))
     return replace(found, comments=comments(found.told, diffs, found.maybe_older))
 
 

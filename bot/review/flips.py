@@ -106,7 +106,7 @@ def _finding(
     }
     sources = _sources(changed)
     reasons = (*where, *sources)
-    observation = Observation(RULE, "pin", _position(service, reasons), reasons, fields)
+    observation = Observation(RULE, "", _position(service, reasons), reasons, fields)
     seen = subject(replace(service, worlds=(world,)), ())
     alone = replace(seen, situations=tuple(replace(one, observations=(observation,)) for one in seen.situations))
     return replace(evaluate(load_rules().only({RULE}), alone)[0], links=sources)

@@ -230,7 +230,7 @@ services:
     ("image", "rule", "status", "level", "said"),
     [
         pytest.param("vllm/vllm-openai:v0.25.1", "unknown-flag", "active", "error", "vLLM 0.25.1 has no", id="exact"),
-        pytest.param("vllm/vllm-openai:v0.15.0", "unknown-flag", "active", "error", "no release from 0", id="between"),
+        pytest.param("vllm/vllm-openai:v0.15.2", "unknown-flag", "active", "error", "no release from 0", id="between"),
         pytest.param("vllm/vllm-openai:nightly", "unknown-flag", "active", "error", "no release from 0", id="floating"),
         pytest.param("vllm/vllm-openai:v0.34.0", "unknown-flag", "unknown", "notice", "no release from 0", id="newer"),
         pytest.param("vllm/vllm-openai:v0.10.2", "unknown-flag", "unknown", "notice", "no release from 0", id="older"),

@@ -38,7 +38,7 @@ def test_a_default_links_to_the_release_that_said_it(tmp_path: Path, image: str,
 
 
 def test_what_releases_disagree_on_has_no_link(tmp_path: Path) -> None:
-    assert "/blob/" not in explained(tmp_path, "vllm/vllm-openai:latest", "cudagraph_mode_effective")
+    assert "/blob/" not in explained(tmp_path, "vllm/vllm-openai:latest", "async_scheduling")
 
 
 @pytest.mark.parametrize(

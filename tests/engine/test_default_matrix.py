@@ -1,4 +1,4 @@
-"""Defaults of sixteen releases, as vLLM itself resolved them: its own parser and `create_engine_config()`, run on a
+"""Defaults of seventeen releases, as vLLM itself resolved them: its own parser and `create_engine_config()`, run on a
 CPU with a faked CUDA platform (sm_120)."""
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ NGRAM = """--speculative-config '{"method":"ngram","num_speculative_tokens":4,"p
 MATRIX = """
 0.11.0 | F -     F - | F - | T F - | - | - | F -
 0.14.1 | F -     T F | T F | T T F | F | F | F F
+0.15.1 | F none  T F | T F | T T F | F | F | F F
 0.18.0 | F none  T F | T F | T T F | F | F | F F
 0.20.0 | F none  T F | T F | T T F | F | F | F F
 0.21.0 | F none  T F | T F | T T F | F | F | F F
@@ -55,7 +56,7 @@ WORDS: dict[str, object] = {"T": True, "F": False}
 
 @pytest.mark.parametrize(("release", "model", "arguments", "name", "word"), CELLS)
 def test_a_default(release: str, model: str, arguments: str, name: str, word: str) -> None:
-    before = release in ("0.11.0", "0.14.1") and model == "hybrid"
+    before = release in ("0.11.0", "0.14.1", "0.15.1") and model == "hybrid"
     engine = run(arguments, release, "hybrid-moe" if before else model, sm=(120,), name="Qwen/Qwen3-8B")
     assert value(engine, name) == WORDS.get(word, word)
 
@@ -103,20 +104,20 @@ def since(table: dict[str, object], release: str) -> object:
 
 # What else was read, or said by a run of the release: arguments, model, property, and the values from a release on.
 READ: list[tuple[str, str, str, dict[str, object]]] = [
-    ("--enable-prefix-caching", "hybrid", "prefix_caching", {"0.11.0": False, "0.16.0": True}),
+    ("--enable-prefix-caching", "hybrid", "prefix_caching", {"0.11.0": False, "0.15.0": True}),
     ("--enable-prefix-caching", "mamba", "prefix_caching", {"0.11.0": False, "0.11.1": True}),
     ("--enable-prefix-caching", "dense", "prefix_caching", {"0.11.0": True}),
     ("", "pure-mamba", "prefix_caching", {"0.11.0": False}),
     ("", "whisper", "prefix_caching", {"0.11.0": False}),
     ("--no-enable-chunked-prefill", "dense", "chunked_prefill", {"0.11.0": True, "0.11.1": False}),
-    ("--enable-prefix-caching", "hybrid", "mamba_cache_mode", {"0.11.0": None, "0.16.0": "align"}),
-    ("--enable-prefix-caching", "mamba", "mamba_cache_mode", {"0.11.0": None, "0.16.0": "all", "0.28.0": "align"}),
-    ("", "dense", "mamba_cache_mode", {"0.11.0": None, "0.16.0": "none"}),
+    ("--enable-prefix-caching", "hybrid", "mamba_cache_mode", {"0.11.0": None, "0.15.0": "align"}),
+    ("--enable-prefix-caching", "mamba", "mamba_cache_mode", {"0.11.0": None, "0.15.0": "all", "0.28.0": "align"}),
+    ("", "dense", "mamba_cache_mode", {"0.11.0": None, "0.15.0": "none"}),
     (
         f"--enable-prefix-caching {MTP}",
         "mamba",
         "mamba_cache_mode",
-        {"0.11.0": None, "0.16.0": "all", "0.20.0": "align", "0.22.0": "all", "0.28.0": "align"},
+        {"0.11.0": None, "0.15.0": "all", "0.20.0": "align", "0.22.0": "all", "0.28.0": "align"},
     ),
     ("", "dense", "optimization_level", {"0.11.0": None, "0.12.0": 2}),
     ("--enforce-eager", "dense", "optimization_level", {"0.11.0": None, "0.12.0": 0, "0.17.0": 2}),
@@ -138,7 +139,7 @@ READ: list[tuple[str, str, str, dict[str, object]]] = [
     ("", "whisper", "cudagraph_mode", {"0.11.0": "PIECEWISE", "0.13.0": "FULL_DECODE_ONLY"}),
     ("--runner pooling", "dense", "cudagraph_mode", {"0.11.0": "PIECEWISE"}),
     ("--runner pooling", "dense", "async_scheduling", {"0.11.0": False, "0.14.0": True, "0.20.0": False}),
-    ("-pp 2", "dense", "async_scheduling", {"0.11.0": False, "0.16.0": True}),
+    ("-pp 2", "dense", "async_scheduling", {"0.11.0": False, "0.15.0": True}),
     ("--distributed-executor-backend ray", "dense", "async_scheduling", {"0.11.0": False, "0.21.0": True}),
     (
         "--enable-prefix-caching",
@@ -158,15 +159,16 @@ READ: list[tuple[str, str, str, dict[str, object]]] = [
     ("", "dense", "kv_cache_dtype", {"0.11.0": "auto"}),
     ("", "dense", "spec_decode.method", {"0.11.0": None}),
     (NGRAM, "dense", "spec_decode.method", {"0.11.0": "ngram"}),
+    ("", "deepseek", "cudagraph_mode_effective", {"0.11.0": "unknown", "0.22.0": "FULL_AND_PIECEWISE"}),
     ("--convert embed", "dense", "cudagraph_mode", {"0.11.0": "FULL_AND_PIECEWISE", "0.22.0": "PIECEWISE"}),
     ("--data-parallel-backend ray", "dense", "async_scheduling", {"0.11.0": False, "0.14.0": True}),
     (MTP, "hybrid", "spec_decode.method", {"0.11.0": "mtp"}),
-    (MTP, "hybrid", "cudagraph_mode_effective", {"0.11.0": "unknown", "0.11.1": "FULL_AND_PIECEWISE"}),
+    (MTP, "hybrid", "cudagraph_mode_effective", {"0.11.0": "FULL_AND_PIECEWISE"}),
     (
         f"--kv-cache-dtype fp8 {MTP}",
         "hybrid",
         "cudagraph_mode_effective",
-        {"0.11.0": "unknown", "0.11.1": "PIECEWISE", "0.28.0": "FULL_AND_PIECEWISE"},
+        {"0.11.0": "FULL_AND_PIECEWISE", "0.11.1": "PIECEWISE", "0.28.0": "FULL_AND_PIECEWISE"},
     ),
 ]
 

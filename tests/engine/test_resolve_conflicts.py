@@ -166,3 +166,55 @@ def test_rows(argv: str, model: str, env: dict[str, str], refusing: tuple[str, .
 )
 def test_what_a_release_refuses(argv: str, model: str, release: str, refused: bool) -> None:
     assert bool(run(argv, release, model).errors) == refused
+
+
+EXPERTS = "--enable-return-routed-experts"
+
+
+@pytest.mark.parametrize(
+    ("argv", "model", "release", "said"),
+    [
+        (EXPERTS, "dense", "0.31.0", "only supports MoE models"),
+        (EXPERTS, "dense", "0.30.0", ""),
+        (EXPERTS, "moe", "0.33.0", ""),
+        ("--aux-output-config.enable_return_routed_experts true", "dense", "0.33.0", "only supports MoE models"),
+        (f"{EXPERTS} --no-enable-prefix-caching", "moe", "0.33.0", "requires prefix caching"),
+        (f"{EXPERTS} -pp 2", "moe", "0.33.0", "pipeline parallelism"),
+        (f"{EXPERTS} --runner pooling", "moe", "0.33.0", "only supports generate runners"),
+        (EXPERTS, "unknown", "0.33.0", ""),
+        (f"{EXPERTS} --kv-transfer-config.kv_connector NixlConnector", "moe", "0.33.0", "kv_role"),
+        ("--mm-encoder-only", "hybrid", "0.28.0", ""),
+        ("--mm-encoder-only", "hybrid", "0.29.0", "--mamba-block-size can only be set"),
+        ("--mm-encoder-only --no-enable-prefix-caching", "hybrid", "0.30.0", ""),
+        ("--mm-encoder-only", "hybrid-moe", "0.30.0", ""),
+        ("--mm-encoder-only", "hybrid", "0.31.0", ""),
+        ("--reasoning-parser nosuch", "dense", "0.11.0", ""),
+        ("--reasoning-parser nosuch", "dense", "0.11.1", "'nosuch' not found"),
+        ("--reasoning-parser nosuch", "dense", "0.29.0", "'nosuch' not found"),
+        ("--reasoning-parser qwen3", "dense", "0.29.0", ""),
+        ("--reasoning-parser ''", "dense", "0.29.0", ""),
+        ("--reasoning-parser None", "dense", "0.33.0", ""),
+        ("--reasoning-parser mine --reasoning-parser-plugin mine.py", "dense", "0.29.0", ""),
+        ("--reasoning-parser nosuch --skip-tokenizer-init", "dense", "0.29.0", ""),
+        ("--structured-outputs-config.reasoning_parser nosuch", "dense", "0.20.0", "'nosuch' not found"),
+        (spec('{"method":"suffix","suffix_decoding_max_tree_depth":0}'), "dense", "0.29.0", "must be >= 1"),
+        (spec('{"method":"suffix","suffix_decoding_min_token_prob":1.5}'), "dense", "0.29.0", "must be in [0, 1]"),
+        (spec('{"method":"suffix"}'), "dense", "0.29.0", ""),
+        ("""-cc '{"custom_ops":["all","none"]}' -cc.cudagraph_mode=PIECEWISE""", "dense", "0.15.1", "'none' or 'all'"),
+        ("""-cc '{"custom_ops":["all","all"]}'""", "dense", "0.26.0", "'none' or 'all'"),
+        ("""-cc '{"custom_ops":["all","+rms_norm"]}'""", "dense", "0.26.0", ""),
+        (spec('{"model":"Qwen/Qwen3-0.6B","num_speculative_tokens":3}'), "dense", "0.14.1", "method: 'None'"),
+        (spec('{"model":"Qwen/Qwen3-0.6B","num_speculative_tokens":3}'), "dense", "0.15.0", "method: 'None'"),
+        (spec('{"model":"Qwen/Qwen3-0.6B","num_speculative_tokens":3}'), "dense", "0.16.0", "method: 'None'"),
+        (spec('{"model":"Qwen/Qwen3-0.6B","num_speculative_tokens":3}'), "dense", "0.17.0", ""),
+    ],
+)
+def test_what_a_release_says_of_what_it_refuses(argv: str, model: str, release: str, said: str) -> None:
+    errors = " | ".join(error.message for error in run(argv, release, model).errors)
+    assert (said in errors) if said else not errors
+
+
+def test_suffix_decoding_rests_on_what_the_image_has_beside_vllm() -> None:
+    found = run(spec('{"method":"suffix"}'), "0.29.0", "dense").properties["spec_decode.method"]
+    assert (found.value, found.certainty) == ("suffix", "assumed")
+    assert "arctic-inference" in found.because[-1].text

@@ -69,6 +69,53 @@ def test_other_launches(argv: str, model: str, sm: tuple[int, ...], mode: str) -
     assert value(run(argv, model=model, sm=sm), "cudagraph_mode_effective") == mode
 
 
+@pytest.mark.parametrize(
+    ("argv", "model", "sm", "env", "mode"),
+    [
+        (MTP, "hybrid-moe", (120,), {}, BOTH),
+        (f"--kv-cache-dtype fp8 {MTP}", "hybrid-moe", (120,), {}, BOTH),
+        (f"--kv-cache-dtype fp8_e5m2 {MTP}", "hybrid-moe", (86,), {}, BOTH),
+        (f"--kv-cache-dtype fp8 {MTP}", "hybrid-moe", (90,), {}, BOTH),
+        (f"--kv-cache-dtype fp8_e5m2 {MTP}", "hybrid-moe", (90,), {}, "unknown"),
+        (f"--kv-cache-dtype fp8 {MTP}", "hybrid-moe", (100,), {}, PIECES),
+        (MTP, "hybrid-moe", (100,), {}, PIECES),
+        (MTP, "hybrid-moe", (103,), {}, BOTH),
+        (MTP, "hybrid-moe", (120,), {"VLLM_ATTENTION_BACKEND": "FLASHINFER"}, PIECES),
+        (MTP, "hybrid-moe", (120,), {"VLLM_ATTENTION_BACKEND": "XFORMERS"}, "unknown"),
+        (MTP, "hybrid-moe", (90,), {"VLLM_FLASH_ATTN_VERSION": "2"}, "unknown"),
+        (f"--kv-cache-dtype bfloat16 {MTP}", "hybrid-moe", (120,), {}, "unknown"),
+        ("""-O '{"cudagraph_mode":"FULL"}'""", "dense", (90,), {}, "FULL"),
+        ("""-O '{"cudagraph_mode":"FULL"}'""", "dense", (86,), {}, BOTH),
+        ("""-O '{"cudagraph_mode":"FULL"}' --kv-cache-dtype fp8""", "dense", (86,), {}, "FULL"),
+    ],
+)
+def test_the_first_release_chooses_by_rules_of_its_own(
+    argv: str, model: str, sm: tuple[int, ...], env: dict[str, str], mode: str
+) -> None:
+    assert value(run(argv, "0.11.0", model, sm=sm, env=env), "cudagraph_mode_effective") == mode
+
+
+@pytest.mark.parametrize(
+    ("release", "backend", "mode"),
+    [
+        ("0.13.0", "FLASH_ATTN", BOTH),
+        ("0.13.0", "FLEX_ATTENTION", "unknown"),
+        ("0.19.1", "TREE_ATTN", "unknown"),
+        ("0.20.0", "FLEX_ATTENTION", BOTH),
+        ("0.21.0", "TRITON_MLA", "unknown"),
+        ("0.22.0", "TRITON_MLA", BOTH),
+    ],
+)
+def test_a_backend_that_captures_nothing(release: str, backend: str, mode: str) -> None:
+    found = run(f"--attention-backend {backend}", release, "dense", sm=(90,))
+    assert value(found, "cudagraph_mode_effective") == mode
+
+
+@pytest.mark.parametrize(("sm", "mode"), [((90,), BOTH), ((100,), BOTH), ((86,), "unknown"), ((), "unknown")])
+def test_latent_attention_before_tritons_kernel_captured(sm: tuple[int, ...], mode: str) -> None:
+    assert value(run("", "0.21.0", "deepseek", sm=sm), "cudagraph_mode_effective") == mode
+
+
 def test_a_lowered_mode_is_assumed_and_names_the_backend() -> None:
     found = run(f"--kv-cache-dtype fp8 {MTP}", sm=(120,)).properties["cudagraph_mode_effective"]
     assert found.certainty == "assumed"

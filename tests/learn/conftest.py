@@ -17,7 +17,7 @@ def index() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Index)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    Index.pages, Index.asked = {}, []
+    Index.pages, Index.asked, Index.ranges = {}, [], {}
     yield f"http://127.0.0.1:{server.server_port}/simple"
     server.shutdown()
     server.server_close()

@@ -121,5 +121,5 @@ def test_an_archive_leads_nowhere(tmp_path: Path) -> None:
 def test_the_members_of_an_archive_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_MEMBERS", 1)
     path = archive_of(tmp_path / "a.tar.gz", ("top/vllm/a.py", b""), ("top/vllm/b.py", b""))
-    with pytest.raises(SourceError, match="more files than a release has"):
+    with pytest.raises(SourceError, match="more files, or more Python, than a release has"):
         files.open_source(path)

@@ -121,6 +121,36 @@ def test_what_a_class_refuses_of_its_own_values() -> None:
     assert checks[2]["when"][1] == ["not", ["field", "names"]]
 
 
+def test_what_a_class_counts_and_names_on_the_way() -> None:
+    """A local name stands for what was assigned to it, until something else may have been."""
+    source = tree(
+        **{
+            "vllm/config/cache.py": FILES["vllm/config/cache.py"]
+            + """
+    def __post_init__(self):
+        ones, twos = 1, 2
+        count = self.names.count("a")
+        other = self.names.count("b")
+        assert count + other <= 1, "one of both"
+        prefix = self.prefix
+        if not prefix:
+            raise ValueError("a name")
+        for prefix in self.names:
+            count = 2
+        assert prefix, "assigned again"
+        assert count, "assigned in a loop"
+        assert ones, "assigned together"
+        self.names.append("c")
+        assert self.names.count("a"), "changed"
+"""
+        }
+    )
+    checks = learn(source, "1.0")["configs"]["CacheConfig"]["checks"]
+    assert [check["text"] for check in checks] == ["one of both", "a name"]
+    counts = [["count", ["field", "names"], ["value", name]] for name in ("a", "b")]
+    assert checks[0]["when"] == ["not", ["<=", ["+", *counts], ["value", 1]]]
+
+
 def test_members_that_are_made_of_members() -> None:
     source = tree(
         **{"vllm/config/vllm.py": FILES["vllm/config/vllm.py"].replace("O1 = 1", "O1 = 1\n    BOTH = (O0, O1)")}

@@ -9,7 +9,8 @@ from bot.catalog import read_catalog
 from bot.compose import Documents
 from bot.hazards import Finding, load_rules
 from bot.resolution import Repository
-from bot.review import review
+from bot.review import grouping, review
+from bot.review.diff import FileDiff
 from bot.tree import MemoryTree
 
 PATH = "models/hare/docker-compose.yml"
@@ -85,6 +86,8 @@ def test_a_default_that_takes_a_hazard_away_is_only_told() -> None:
 
 PROFILE = "engines/hare.yml"
 HEADED = "# Engine-profile: hare\n"
+SERVICE = "services:\n  {}:\n    image: ${{VLLM_IMAGE:-vllm/vllm-openai:v0.25.1}}\n    command: [--model, {}]\n"
+MOVED_PIN = FileDiff(added=frozenset({4}), shown=frozenset({4}))
 SET_BY_LAUNCHER = "${VLLM_IMAGE:-vllm/vllm-openai:v0.25.1}"
 
 
@@ -118,6 +121,52 @@ def test_an_engine_profile_that_many_composes_use() -> None:
     assert "prefix_caching from off to on" in found[0].message
     assert (PROFILE, 4) in [(reason.path, reason.line) for reason in found[0].chain]
     assert any("blob/v0.28.0/" in link for link in found[0].links.values())
+
+
+def test_one_comment_for_all_composes_of_a_profile() -> None:
+    base, head = (_with_profiles("hare", {"hare": f"vllm/vllm-openai:v{release}"}) for release in ("0.27.1", "0.28.0"))
+    found = review(base, head, {PROFILE: MOVED_PIN}, {})
+    assert [(one.path, one.cause) for one in found.introduced if one.rule == "default-flip"] == [
+        ("models/one/compose.yml", ""),
+        ("models/two/compose.yml", ""),
+    ]
+    (comment,) = found.comments
+    assert (comment.path, comment.line, comment.finding.level) == (PROFILE, 4, "warning")
+    assert comment.body.count("prefix_caching from off to on") == 1
+    assert "In 2 composes:\n\n- `models/one/compose.yml`, `models/two/compose.yml`: Moving" in comment.body
+
+
+def test_composes_that_differ_are_told_apart_in_one_comment() -> None:
+    dense = SERVICE.format("three", "Qwen/Qwen3-8B")
+    base, head = (
+        _with_profiles(
+            "hare", {"hare": f"vllm/vllm-openai:v{release}"}, **{"models/three/compose.yml": f"{HEADED}{dense}"}
+        )
+        for release in ("0.13.0", "0.28.0")
+    )
+    (comment,) = review(base, head, {PROFILE: MOVED_PIN}, {}).comments
+    rows = [line for line in comment.body.splitlines() if line.startswith("- `models/")]
+    assert [(row.split(": ")[0], "prefix_caching" in row) for row in rows] == [
+        ("- `models/one/compose.yml`, `models/two/compose.yml`", True),
+        ("- `models/three/compose.yml`", False),
+    ]
+
+
+def test_the_composes_that_one_comment_names_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grouping, "MAX_NAMED", 1)
+    base, head = (_with_profiles("hare", {"hare": f"vllm/vllm-openai:v{release}"}) for release in ("0.27.1", "0.28.0"))
+    (comment,) = review(base, head, {PROFILE: MOVED_PIN}, {}).comments
+    assert "- `models/one/compose.yml`, 1 more: Moving" in comment.body
+
+
+def test_one_compose_of_a_profile_keeps_its_comment() -> None:
+    base, head = (
+        _with_profiles("hare", {"hare": f"vllm/vllm-openai:v{release}"}, **{"models/two/compose.yml": "services: {}\n"})
+        for release in ("0.27.1", "0.28.0")
+    )
+    (comment,) = review(base, head, {PROFILE: MOVED_PIN}, {}).comments
+    assert (comment.path, comment.line, comment.finding.path) == (PROFILE, 4, "models/one/compose.yml")
+    assert "composes" not in comment.body
 
 
 def test_a_registry_entry_that_names_another_engine() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.engine.commandline import UNKNOWN, Setting
-from bot.engine.derivations import caching, compilation, parallelism, plain, runner, scheduling, speculation
+from bot.engine.derivations import caching, compilation, outputs, parallelism, plain, runner, scheduling, speculation
 from bot.engine.derivations.context import Context
 from bot.engine.derivations.model_kind import is_attention_free, is_hybrid
 from bot.engine.derivations.speculation import Drafter, drafter
@@ -173,6 +173,16 @@ def _mamba_blocks(context: Context, behaviour: Mapping[str, Any]) -> None:
         context.refuse(size, "--mamba-block-size can only be set with --enable-prefix-caching")
 
 
+def _encoder_only(context: Context, behaviour: Mapping[str, Any]) -> None:
+    """Blocks of recurrent state that are made for prefix caching, which is then turned off."""
+    only, wanted = context.setting("mm_encoder_only"), context.setting("enable_prefix_caching")
+    if not behaviour["encoder_only_too_late"] or only is None or only.value is not True or not is_hybrid(context):
+        return
+    reads_images = context.model.architecture is not None and not context.model.architecture.endswith("ForCausalLM")
+    if reads_images and (wanted is None or wanted.value is True):
+        context.refuse(only, "--mamba-block-size can only be set with --enable-prefix-caching")
+
+
 def _fast_prefill(context: Context, _: Mapping[str, Any]) -> None:
     """Fast prefill of shared caches gives a drafter that reads the target's states wrong ones."""
     setting = context.setting("kv_sharing_fast_prefill")
@@ -230,6 +240,7 @@ _CHECKS: tuple[Check, ...] = (
     _data_parallel,
     parallelism.check,
     _mamba_blocks,
+    _encoder_only,
     _fast_prefill,
     _operators,
     _length,
@@ -242,4 +253,5 @@ _CHECKS: tuple[Check, ...] = (
     _family(speculation.check),
     _family(scheduling.check),
     runner.check,
+    outputs.check,
 )

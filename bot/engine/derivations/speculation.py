@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, Final
 
 from bot.engine.commandline import UNKNOWN, Setting
@@ -22,6 +23,17 @@ SUFFIX = "vllm/config/speculative.py:SpeculativeConfig._validate_suffix_decoding
 
 WITHOUT_DRAFTER: Final = frozenset({"ngram", "ngram_gpu", "suffix", "extract_hidden_states"})
 """Methods that need no `model`."""
+
+ARCTIC: Final = "arctic-inference is installed, without which suffix decoding is refused: vLLM does not bring it"
+"""What is in an image beside vLLM is not in the source."""
+
+SUFFIX_LIMITS: Final = (
+    ("suffix_decoding_max_tree_depth", 1, inf),
+    ("suffix_decoding_max_cached_requests", 0, inf),
+    ("suffix_decoding_max_spec_factor", 0, inf),
+    ("suffix_decoding_min_token_prob", 0, 1),
+)
+"""The numbers of suffix decoding, with their least and greatest values."""
 
 FROM_TARGET: Final = frozenset({"mtp", "dspark"})
 """Methods that may draft with the target's own checkpoint."""
@@ -151,6 +163,8 @@ def _method(context: Context, settings: Mapping[str, Setting]) -> Property:
             first = ""
     if first in mtp_names(context):
         first = "mtp"
+    if first == "suffix":
+        return assumed(first, *because, assumption(ARCTIC))
     if first == "custom_class" or first in WITHOUT_DRAFTER:
         return certain(first, *because)
     if path is None and first not in FROM_TARGET:
@@ -276,6 +290,8 @@ def _check_method(context: Context, settings: Mapping[str, Setting], whole: Sett
         _check_checkpoint(context, named or model, kind, model.value)
     if kind in ("ngram", "ngram_gpu"):
         _check_lookup(context, settings)
+    if kind == "suffix":
+        _check_suffix(context, settings)
 
 
 def _check_own_layers(context: Context, named: Setting) -> None:
@@ -298,8 +314,19 @@ def _check_checkpoint(context: Context, argument: Setting, kind: object, path: s
     plain = drafter_kind(path) == "draft_model"
     if kind == "mtp" and plain:
         context.refuse(argument, "Unsupported speculative method: 'mtp'")
-    elif not behaviour.get("draft_model", True) and (kind == "draft_model" or (kind is None and plain)):
+    elif kind == "draft_model" and not behaviour.get("draft_model", True):
         context.refuse(argument, "Draft model speculative decoding is not supported yet.")
+    elif kind is None and plain and not behaviour.get("draft_model_by_default", True):
+        context.refuse(argument, "Unsupported speculative method: 'None'")
+
+
+def _check_suffix(context: Context, settings: Mapping[str, Setting]) -> None:
+    """Numbers that suffix decoding cannot have."""
+    for name, least, most in SUFFIX_LIMITS:
+        number = settings.get(name)
+        if number is not None and isinstance(number.value, int | float) and not least <= number.value <= most:
+            bounds = f">= {least}" if most == inf else f"in [{least}, {most}]"
+            context.refuse(number, f"{name}={number.value} must be {bounds}")
 
 
 def _check_lookup(context: Context, settings: Mapping[str, Setting]) -> None:

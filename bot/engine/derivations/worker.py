@@ -21,10 +21,15 @@ from bot.provenance import Reason
 
 RESOLVE = "vllm/config/compilation.py:CompilationConfig.resolve_cudagraph_mode_and_sizes"
 OLD_RESOLVE = "vllm/v1/worker/gpu_model_runner.py:GPUModelRunner._check_and_update_cudagraph_mode"
+FIRST_RESOLVE = "vllm/v1/worker/gpu_model_runner.py:GPUModelRunner.initialize_cudagraph_capture"
+RESOLVES = (RESOLVE, OLD_RESOLVE, FIRST_RESOLVE)
+"""What lowers the mode, of which each release has one."""
 PRIORITIES = "vllm/platforms/cuda.py:_get_backend_priorities"
+PLATFORM_RULES = "vllm/platforms/cuda.py:CudaPlatformBase.get_attn_backend_cls"
 FLASHINFER = "vllm/v1/attention/backends/flashinfer.py:FlashInferMetadataBuilder.get_cudagraph_support"
 FLASH_ATTN = "vllm/v1/attention/backends/flash_attn.py:FlashAttentionMetadataBuilder.get_cudagraph_support"
 TRITON = "vllm/v1/attention/backends/triton_attn.py:TritonAttentionMetadataBuilder._cudagraph_support"
+TRITON_MLA: Final = "TRITON_MLA"
 TURBOQUANT = "vllm/v1/attention/backends/turboquant_attn.py:TurboQuantMetadataBuilder._cudagraph_support"
 
 
@@ -46,10 +51,15 @@ _WORDS: Final = {
 
 UNQUANTIZED: Final = frozenset({"auto", "float16", "bfloat16"})
 FP8: Final = frozenset({"fp8", "fp8_e4m3"})
+ANY_FP8: Final = frozenset({*FP8, "fp8_e5m2"})
 KNOWN_SM: Final = frozenset({80, 86, 87, 89, 90, 100, 103, 120, 121})
 """Compute capabilities for which the choice of backends was read."""
 DRAFTS_LIKE_TARGET: Final = frozenset({"mtp", "eagle", "eagle3", "ngram", "ngram_gpu", "suffix", "draft_model"})
 """Methods whose drafter runs on the target's kind of attention, or without any."""
+CAPTURING_FAMILIES: Final = frozenset({9, 10})
+"""Families of cards that have backends for latent attention (MLA) besides Triton's."""
+UNMODELLED_VARIABLES: Final = ("VLLM_FLASH_ATTN_VERSION", "VLLM_USE_TRTLLM_ATTENTION")
+"""The same as variables, in the releases that read them."""
 UNMODELLED: Final = ("flash_attn_version", "backend_per_kind")
 """Keys of the attention configuration that change the choice in ways that are not modelled."""
 
@@ -72,7 +82,7 @@ def cudagraph_mode_effective(context: Context) -> Property:
     if doubt is not None:
         return doubt
     if state.value != "FULL" and not drafts:
-        return _single_tokens(context, state)
+        return _single_tokens(context, state, behaviour)
     chosen = _backend(context, behaviour)
     return chosen if isinstance(chosen, Property) else _lowered(context, state, *chosen, drafts=drafts)
 
@@ -87,6 +97,9 @@ def _doubt(context: Context) -> Property | None:
     for name in UNMODELLED:
         if context.key("attention_config", name) is not None:
             return missing(f"the worker's mode is not modelled with attention_config.{name}")
+    read = [name for name in UNMODELLED_VARIABLES if context.basis.facts.environment.get(name) is not None]
+    if any(context.variable(name) is not None for name in read):
+        return missing(f"the worker's mode is not modelled with {' or '.join(read)}")
     for name in ("VLLM_BATCH_INVARIANT", "VLLM_MLA_DISABLE"):
         word = context.variable(name)
         if word is not None and not (word.known and word.text in ("", "0")):
@@ -101,16 +114,27 @@ def _doubt(context: Context) -> Property | None:
     return None
 
 
-def _single_tokens(context: Context, state: Resolved) -> Property:
-    """Without a drafter every CUDA backend captures decoding, but for one that cuts the context in chunks."""
-    attention = attention_kind(context)
+def _single_tokens(context: Context, state: Resolved, behaviour: Mapping[str, Any]) -> Property:
+    """Without a drafter CUDA backends capture decoding, but for some, and for one that cuts the context in chunks."""
+    attention, backend, silent = attention_kind(context), context["attention_backend"], behaviour["capture_nothing"]
+    if not backend.known:
+        return missing("the worker's mode depends on the attention backend, which is unknown")
+    if backend.value in silent:
+        return missing(f"{backend.value} captures nothing")
+    if attention == "mla" and backend.value is None and TRITON_MLA in silent and not _families(context):
+        return missing(f"{TRITON_MLA}, which runs where the GPU has nothing better, captures nothing")
     if attention is None and is_hybrid(context) is not True:
         return missing("the worker's mode depends on the model's attention, which is not known")
     if attention == "chunked":
         return missing("chunked attention captures nothing unless the model has no chunked layers")
-    text = "without a drafter decoding takes one token, which every backend captures"
-    reason = context.because(RESOLVE, text, OLD_RESOLVE)
+    text = "without a drafter decoding takes one token, which the backend captures"
+    reason = context.because(RESOLVE, text, *RESOLVES[1:])
     return assumed(state.value, reason, *state.mode.because, assumption("the server runs on an NVIDIA GPU"))
+
+
+def _families(context: Context) -> bool:
+    """Whether all cards are known to have a backend for latent attention of their own."""
+    return bool(context.launch.sm) and all(sm // 10 in CAPTURING_FAMILIES for sm in context.launch.sm)
 
 
 def _backend(context: Context, behaviour: Mapping[str, Any]) -> Property | tuple[str, Captures, tuple[Reason, ...]]:
@@ -132,8 +156,8 @@ def _backend(context: Context, behaviour: Mapping[str, Any]) -> Property | tuple
         return missing(answer)
     name, captures, definition = answer
     card = "/".join(f"sm_{sm}" for sm in sms)
-    choice = context.because(PRIORITIES, f"{name} runs on {card} with KV cache format {dtype.value}")
-    able = context.because(definition, f"{name} on {card} {_WORDS[captures]}", RESOLVE, OLD_RESOLVE)
+    choice = context.because(PRIORITIES, f"{name} runs on {card} with KV cache format {dtype.value}", PLATFORM_RULES)
+    able = context.because(definition, f"{name} on {card} {_WORDS[captures]}", *RESOLVES)
     notes = [assumption("the image has the kernels of a stock image"), *dtype.because]
     if dtype.value == "auto":
         notes.insert(1, assumption("the checkpoint does not quantize the KV cache itself"))
@@ -156,6 +180,8 @@ def _on(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> 
     backend = context["attention_backend"]
     if not backend.known:
         return "the attention backend is unknown"
+    if behaviour["platform_rules"] and dtype != "auto" and dtype not in ANY_FP8:
+        return UNCHECKED
     if isinstance(backend.value, str):
         takes = _takes(behaviour, backend.value, dtype, sm)
         if not takes:
@@ -165,7 +191,7 @@ def _on(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> 
         return _named(context, behaviour, backend.value, sm)
     if attention_kind(context) != "standard":
         return "the choice of a backend for this model's attention is not modelled"
-    return _chosen(context, behaviour, sm, dtype)
+    return _by_platform(context, behaviour, sm, dtype) or _chosen(context, behaviour, sm, dtype)
 
 
 def attention_kind(context: Context) -> str | None:
@@ -184,10 +210,10 @@ def _takes(behaviour: Mapping[str, Any], backend: str, dtype: str, sm: int) -> b
         case "FLASH_ATTN":
             return dtype in UNQUANTIZED or _flash_attn_quantized(behaviour, dtype, sm // 10)
         case "FLASHINFER":
-            plain = dtype in UNQUANTIZED or dtype in FP8 or dtype == "fp8_e5m2"
+            plain = dtype in UNQUANTIZED or dtype in ANY_FP8
             return plain or (dtype.startswith("nvfp4") and _nvfp4(behaviour["nvfp4"], dtype, sm // 10))
         case "TRITON_ATTN":
-            plain = dtype in UNQUANTIZED or dtype in FP8 or dtype == "fp8_e5m2"
+            plain = dtype in UNQUANTIZED or dtype in ANY_FP8
             return plain or dtype.endswith("_per_token_head")
         case _:
             return dtype.startswith("turboquant_") or backend != "TURBOQUANT"
@@ -208,6 +234,17 @@ def _nvfp4(rule: str, dtype: str, family: int) -> bool | None:
     if rule == "unchecked":
         return None
     return rule == "flash-attn-2" and dtype == "nvfp4" and family in (8, 9, 12)
+
+
+def _by_platform(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> Chosen | str | None:
+    """The backend in a release that has no order of them; None in the others."""
+    if not behaviour["platform_rules"]:
+        return None
+    if sm == 100:
+        return _named(context, behaviour, "FLASHINFER", sm)
+    if dtype in ANY_FP8 and sm != 90:
+        return _named(context, behaviour, "TRITON_ATTN", sm)
+    return _named(context, behaviour, "FLASH_ATTN", sm) if _takes(behaviour, "FLASH_ATTN", dtype, sm) else UNCHECKED
 
 
 def _chosen(context: Context, behaviour: Mapping[str, Any], sm: int, dtype: str) -> Chosen | str:
@@ -260,9 +297,10 @@ def _lowered(
     steps: list[Reason] = []
     if value == "FULL" and captures < Captures.ANYTHING:
         value = "FULL_AND_PIECEWISE" if splits else "FULL_DECODE_ONLY"
-        steps.insert(0, context.because(RESOLVE, f"FULL needs a backend that captures any batch: {value}", OLD_RESOLVE))
+        text = f"FULL needs a backend that captures any batch: {value}"
+        steps.insert(0, context.because(RESOLVE, text, *RESOLVES[1:]))
     if drafts and captures < Captures.EQUAL_BATCHES:
         value = "PIECEWISE" if splits else "NONE"
         text = f"{name} cannot capture drafted decoding here: the worker lowers the mode to {value}"
-        steps.insert(0, context.because(RESOLVE, text, OLD_RESOLVE))
+        steps.insert(0, context.because(RESOLVE, text, *RESOLVES[1:]))
     return assumed(value, *steps, *because, *state.mode.because, *context.model_reasons("architecture"))
