@@ -14,11 +14,11 @@ import sys
 
 from bot.web import settings
 from bot.web.process import running
-from tests.end_to_end.harness import PATIENCE, TIMING
+from tests.end_to_end.harness import PERSISTENT, UNHURRIED
 
 
 async def serve() -> None:
-    async with running(settings.load(), timing=TIMING, patience=PATIENCE, sweep_seconds=None) as parts:
+    async with running(settings.load(), timing=UNHURRIED, patience=PERSISTENT, sweep_seconds=None) as parts:
         print(os.getpid(), parts.url, flush=True)
         await asyncio.Event().wait()
 

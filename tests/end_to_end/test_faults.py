@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.github import Faults, PullHandle
-from bot.store import Patience
-from tests.end_to_end.harness import CLEAN, FILES, REFUSED, World, open_threads, ours, the_check, world
-
-PERSISTENT = Patience(pauses=(0.02,) * 20, polling=0.02)
+from tests.end_to_end.harness import CLEAN, FILES, PERSISTENT, REFUSED, World, open_threads, ours, the_check, world
 
 CALLS = (
     "POST /app/installations/*/access_tokens",
@@ -44,7 +41,7 @@ GRAPHQL: dict[str, Add] = {"errors": lambda faults, match: faults.add(match, "gr
 
 async def _reviewed(here: World, number: int) -> PullHandle:
     pull = here.repository.open_pull({"compose/one.yml": f"# {number}\n{REFUSED}"}, branch=f"change-{number}")
-    await here.settle(40)
+    await here.settle(600)
     return pull
 
 
@@ -96,14 +93,14 @@ async def _many(folder: Path, count: int, seed: int, at_once: int = 1) -> int:
                 number: here.repository.open_pull({"compose/one.yml": f"# {number}\n{REFUSED}"}, branch=f"b{number}")
                 for number in numbers
             }
-            await here.settle(60)
+            await here.settle(600)
             for number, pull in pulls.items():
                 found = the_check(pull).conclusion, len(open_threads(pull)), len(ours(pull))
                 assert found == ("failure", 1, 1), (seed, number)
             _spoil(here, chance, sum(chance.randint(0, 2) for _ in numbers))
             for number, pull in pulls.items():
                 pull.push({"compose/one.yml": f"# {number}\n{CLEAN}"})
-            await here.settle(60)
+            await here.settle(600)
             for number, pull in pulls.items():
                 found = the_check(pull).conclusion, len(open_threads(pull)), len(ours(pull))
                 assert found == ("success", 0, 1), (seed, number)

@@ -92,7 +92,7 @@ async def processes(hub: Hub, folder: Path, url: str) -> AsyncIterator[Processes
 async def killed(hub: Hub, pull: PullHandle, after: int, process: Processes) -> None:
     """Kills the process once it has sent so many more requests, and starts another."""
     seen = len(hub.requests)
-    end = asyncio.get_running_loop().time() + 20
+    end = asyncio.get_running_loop().time() + 60
     while len(hub.requests) < seen + after and asyncio.get_running_loop().time() < end:
         if pull.conversation().comments:
             break
@@ -103,7 +103,7 @@ async def killed(hub: Hub, pull: PullHandle, after: int, process: Processes) -> 
 
 async def settled(pull: PullHandle, conclusion: str) -> None:
     """Until the pull request is reviewed."""
-    for _ in range(3000):
+    for _ in range(15_000):
         if [run.conclusion for run in pull.conversation().checks] == [conclusion]:
             break
         await asyncio.sleep(0.02)
