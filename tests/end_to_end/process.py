@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+from dataclasses import replace
 
 from bot.web import settings
 from bot.web.process import running
@@ -18,7 +19,9 @@ from tests.end_to_end.harness import PERSISTENT, UNHURRIED
 
 
 async def serve() -> None:
-    async with running(settings.load(), timing=UNHURRIED, patience=PERSISTENT, sweep_seconds=None) as parts:
+    async with running(
+        settings.load(), timing=UNHURRIED, patience=replace(PERSISTENT, polling=0.1), sweep_seconds=None
+    ) as parts:
         print(os.getpid(), parts.url, flush=True)
         await asyncio.Event().wait()
 
