@@ -41,6 +41,7 @@ class Settings:
     public_url: str | None = None
     cache_folder: Path | None = None
     log_level: str = "INFO"
+    metrics_token: str | None = field(default=None, repr=False)
 
     @property
     def configured(self) -> bool:
@@ -56,7 +57,9 @@ class Settings:
     def secrets(self) -> tuple[str, ...]:
         """What may appear in no log."""
         password = urlsplit(self.database_url).password
-        return tuple(secret for secret in (self.private_key, self.webhook_secret, password) if secret)
+        return tuple(
+            secret for secret in (self.private_key, self.webhook_secret, self.metrics_token, password) if secret
+        )
 
 
 VARIABLES: Mapping[str, str] = {
@@ -72,6 +75,8 @@ VARIABLES: Mapping[str, str] = {
     "PORT": "the port to listen at, 8080 by default",
     "PUBLIC_URL": "where people reach this server: comments link to its rule pages",
     "CACHE_DIR": "a folder for file contents that were read; .data/cache by default, empty for none",
+    "METRICS_TOKEN": f"what who reads /metrics sends as `Authorization: Bearer`, at least {MIN_SECRET} characters; "
+    "without one, only this machine may read them",
     "LOG_LEVEL": "DEBUG, INFO, WARNING or ERROR",
 }
 """Every variable that is read, and what it means."""
@@ -104,6 +109,7 @@ def read(variables: Mapping[str, str]) -> Settings:
         public_url=reader.address("PUBLIC_URL"),
         cache_folder=reader.folder("CACHE_DIR", Path(".data/cache")),
         log_level=reader.level("LOG_LEVEL"),
+        metrics_token=reader.token("METRICS_TOKEN"),
     )
     reader.credentials(settings)
     if reader.problems:
@@ -168,6 +174,12 @@ class _Reader:
             return default
         text = self.text(name)
         return None if text is None else Path(text)
+
+    def token(self, name: str) -> str | None:
+        text = self.text(name)
+        if text is not None and len(text) < MIN_SECRET:
+            self.problems.append(f"{name} has fewer than {MIN_SECRET} characters; set a long random one")
+        return text
 
     def level(self, name: str) -> str:
         text = (self.text(name) or "INFO").upper()
