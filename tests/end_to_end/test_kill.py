@@ -51,7 +51,7 @@ class Processes:
         assert self._loader.stdin is not None
         assert self._loader.stdout is not None
         self._loader.stdin.write(json.dumps(self._environment).encode() + b"\n")
-        line = await asyncio.wait_for(self._loader.stdout.readline(), 60)
+        line = await asyncio.wait_for(self._loader.stdout.readline(), 600)
         number, address = line.decode().split()
         self._alive.append(int(number))
         self._app.hook_url = f"{address}/webhook"
@@ -92,7 +92,7 @@ async def processes(hub: Hub, folder: Path, url: str) -> AsyncIterator[Processes
 async def killed(hub: Hub, pull: PullHandle, after: int, process: Processes) -> None:
     """Kills the process once it has sent so many more requests, and starts another."""
     seen = len(hub.requests)
-    end = asyncio.get_running_loop().time() + 60
+    end = asyncio.get_running_loop().time() + 600
     while len(hub.requests) < seen + after and asyncio.get_running_loop().time() < end:
         if pull.conversation().comments:
             break
