@@ -81,6 +81,8 @@ def _observation(
     }
     if problem == "named-only" or not _may_be_named(around.catalog, service, patch):
         fields["disagrees"] = True
+    else:
+        fields["lacking"] = {"disagrees": "by which of the names in the list this compose goes: it has none of its own"}
     place = next((_at(reason) for reason in because if reason.path == service.path and reason.line), service.position)
     if hazards:
         place = Position(service.path, hazards[0].line)

@@ -4,6 +4,7 @@ from bot.commands.answers import mistake_answer, refusal_answer
 from bot.commands.catalogue import COMMANDS, HELP, Command, Explain, Help, Recheck, Request, may
 from bot.commands.explanation import explain
 from bot.commands.finder import MAX_COMMANDS, Found, Mistake, find
+from bot.commands.hazard import explain_hazard, hazard_ids
 from bot.commands.texts import help_text, page
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "Recheck",
     "Request",
     "explain",
+    "explain_hazard",
     "find",
+    "hazard_ids",
     "help_text",
     "may",
     "mistake_answer",

@@ -19,11 +19,18 @@ class Recheck:
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """Asks where a property of a compose comes from, or with `property` None which variables change it."""
+    """Asks where a property of a compose comes from, or with `property` None which variables change it; or about a
+    hazard, by its id alone.
+    """
 
     subject: str
     service: str | None = None
     property: str | None = None
+
+    # The field `property` hides the built-in name in this class.
+    def hazard(self) -> str | None:
+        """The hazard that is asked about, if there is one of this name."""
+        return self.subject if self.service is None and self.property is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,7 @@ def _nothing(request: Request) -> Callable[[tuple[str, ...]], Request]:
 
 def _explain(words: tuple[str, ...]) -> Request:
     if not words:
-        raise Wrong("needs the path of a compose, or its slug")
+        raise Wrong("needs the path of a compose, its slug, or the id of a hazard")
     if len(words) > 2:
         raise Wrong("takes a path or a slug, and a property; a path with spaces goes in backquotes")
     subject, _, service = words[0].partition(":")
@@ -93,13 +100,15 @@ RECHECK = Command(
 )
 EXPLAIN = Command(
     "explain",
-    "/explain <path or slug> [property]",
-    "tells where a property of a compose comes from",
+    "/explain <path, slug or hazard> [property]",
+    "tells where a property of a compose comes from, or what a hazard is",
     "With a property, the answer is the chain of reasons: from the line of the compose, through the entrypoint, to the "
     "engine's own default. Without one, it lists the variables that can be set on the host (the *seams*), and what "
     "each of their values changes.\n\n"
-    "`<path or slug>` is a compose of this repository, by its path or by the name that the registry gives it. Where a "
+    "A path or slug names a compose of this repository, by its path or by the name that the registry gives it. Where a "
     "compose has several services, `path:service` picks one. A path with spaces goes in backquotes.\n\n"
+    "With the id of a hazard, which every comment names (`/explain mtp-prefix-cache-hybrid`), the answer is what it is "
+    "about and how sure that is.\n\n"
     f"The properties are {', '.join(f'`{name}`' for name in PROPERTIES)}.",
     _explain,
 )

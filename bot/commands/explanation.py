@@ -1,4 +1,4 @@
-"""The answer to `/explain`: the chain of reasons of a property, or the seams of a compose and what they change."""
+"""The answer to `/explain`: a property's chain of reasons, the seams of a compose and what they change, or a hazard."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bot.audit import Unit, discover
 from bot.commands.catalogue import EXPLAIN, Explain
+from bot.commands.hazard import explain_hazard, hazard_ids
 from bot.compose import load_project
 from bot.engine import PROPERTIES, Property, source_links
 from bot.markdown import cell, code, folded, prose
@@ -34,13 +35,15 @@ _TABLE = ("| set on the host | what changes |", "|---|---|")
 
 def explain(asked: Explain, repository: Repository, links: Links = OFFLINE) -> str:
     """The answer, as Markdown. `repository` is the state that `links` point at."""
+    if asked.hazard() in hazard_ids():
+        return explain_hazard(asked.subject, links)
     if asked.property is not None and asked.property not in PROPERTIES:
         return _no_such("property", asked.property, PROPERTIES)
     units = discover(repository.tree, repository.documents, repository.catalog.configuration).units
     chosen = _named(asked.subject, units, repository)
     if not chosen:
-        names = [*(unit.path for unit in units), *repository.catalog.slugs]
-        return _no_such("compose", asked.subject, names)
+        names = [*(unit.path for unit in units), *repository.catalog.slugs, *hazard_ids()]
+        return _no_such("compose or hazard", asked.subject, names)
     sections = [section for unit in chosen for section in _unit(asked, unit, repository, links)]
     return fitted(sections, MAX_BYTES)
 

@@ -280,7 +280,8 @@ class ObservationTest(Predicate):
 class FieldTest(Predicate):
     """A field of the observation compared; of a list, any item. Unknown when the stage did not deliver the field.
 
-    Without a comparison: whether there is anything in the field, which is never itself unknown.
+    Without a comparison: whether there is anything in the field, which is never itself unknown. What an undelivered
+    field would need may be told in the field `lacking`, by the name of the other.
     """
 
     name: str
@@ -297,8 +298,9 @@ class FieldTest(Predicate):
             return any(self.compare(item) is True for item in found)
         return self.compare(found)
 
-    def _missing(self, view: View) -> Iterable[str]:  # noqa: ARG002
-        return (self.name,)
+    def _missing(self, view: View) -> Iterable[str]:
+        told = view.observation.fields.get("lacking", {}) if view.observation else {}
+        return (str(told.get(self.name, self.name)),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -29,6 +29,9 @@ NO_CHECKS = (
     "whoever administers the App has to accept the permission *Checks: read and write*."
 )
 
+
+NO_CHECKS_MARK = "<!-- seamguard:no-checks v1 -->"
+"""Begins the comment that says so where there is no summary to say it in."""
 
 NO_COMMENTS = (
     "> [!NOTE]\n> Seamguard may not comment here, so all there is to say stands in this check: whoever administers the "
@@ -66,13 +69,24 @@ def posted(conversation: Conversation) -> list[Posted]:
 
 
 class Applying:
-    """One review's way into one pull request. `quiet`: no new comments, only the check."""
+    """One review's way into one pull request. `quiet`: no new comments, only the check. `may_say` is asked before
+    a comment is written only to say that there can be no check.
+    """
 
-    def __init__(self, github: GitHub, pull: PullKey, head_sha: str, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        github: GitHub,
+        pull: PullKey,
+        head_sha: str,
+        *,
+        quiet: bool = False,
+        may_say: Callable[[], Awaitable[bool]] | None = None,
+    ) -> None:
         self._github = github
         self._pull = pull
         self._head_sha = head_sha
         self._quiet = quiet
+        self._may_say = may_say
         self.outcome = Outcome()
 
     async def run(self, conversation: Conversation, make: Planning, check_of: Callable[[Plan], CheckRun]) -> Outcome:
@@ -116,9 +130,16 @@ class Applying:
         """Says in the summary, if there is one, that there can be no check; or no longer says so."""
         conversation, _ = await self._github.conversation(self._pull)
         summary = self._summary(conversation.comments)
+        told = any(item.author_is_app and item.body.startswith(NO_CHECKS_MARK) for item in conversation.comments)
+        if summary is None and self.outcome.checks_forbidden and not told and await self._may_tell(conversation):
+            await self._github.create_comment(self._pull, f"{NO_CHECKS_MARK}\n{NO_CHECKS.strip()}")
+            self.outcome.commented = True
         if summary is not None:
             body = summary.body.replace(NO_CHECKS.strip(), "").rstrip() + self._note
             await self._github.amend([Edit(summary.node_id, "issue", body)])
+
+    async def _may_tell(self, conversation: Conversation) -> bool:
+        return conversation.complete and not self._quiet and self._may_say is not None and await self._may_say()
 
     async def _write(self, conversation: Conversation, plan: Plan) -> bool:
         """Writes what a plan says; False when a place was refused and a new plan is needed."""

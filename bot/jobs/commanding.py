@@ -11,7 +11,9 @@ from bot.commands import (
     Help,
     Mistake,
     Recheck,
+    explain_hazard,
     find,
+    hazard_ids,
     help_text,
     may,
     mistake_answer,
@@ -99,7 +101,9 @@ class Commanding:
                 return await self._explained(github, pull, found.request), False
 
     async def _explained(self, github: GitHub, pull: PullKey, asked: Explain) -> str:
-        """What the pull request's head, over its base's tip, says about a property."""
+        """What the pull request's head, over its base's tip, says about a property; a hazard is the same everywhere."""
+        if asked.hazard() in hazard_ids():
+            return explain_hazard(asked.subject, self._context.links(pull.repository, ""))
         files = await github.pull_files(pull)
         conversation, blobs = await github.conversation(pull, changed_blobs(files.files))
         gathering = Gathering(github, pull.repository, conversation, files.files, blobs)

@@ -11,7 +11,7 @@ from bot.github.client import GitHub
 from bot.github.errors import TooLarge
 from bot.github.model import Blob, ChangedFile, Conversation, RepositoryName, TreeEntry
 from bot.jobs.files import perhaps_links, proposed
-from bot.jobs.resolver import RESOLVER, Question
+from bot.jobs.resolver import RESOLVER, SECONDS, Asked, Question
 from bot.tree import MAX_FILE_BYTES
 
 ROUNDS = 4
@@ -72,6 +72,7 @@ class Gathering:
         self._changes = changes
         self._blobs = dict(known)
         self._sides: tuple[Entries, Entries] | None = None
+        self._seconds = SECONDS
 
     async def run(self, question: Question[Result]) -> Result:
         """The answer to a question that was given every file that it asked for; it may be put more than once.
@@ -81,11 +82,19 @@ class Gathering:
         base, head = self._sides = self._sides or await self._listed()
         await self._fetch({path: entry.sha for side in (base, head) for path, entry in early(side)})
         for attempt in range(1, ROUNDS + 1):
-            asked = await RESOLVER.ask(question, base, head, self._blobs)
+            asked = await self._resolved(question, base, head)
             if not asked.missing or attempt == ROUNDS:
                 return asked.answer
             await self._fetch(asked.missing)
         raise AssertionError("unreachable")
+
+    async def _resolved(self, question: Question[Result], base: Entries, head: Entries) -> Asked[Result]:
+        """One round of what may take `SECONDS` in all."""
+        asked = await RESOLVER.ask(
+            question, base, head, self._blobs, account=self._repository.owner, seconds=self._seconds
+        )
+        self._seconds = max(1.0, self._seconds - asked.seconds)
+        return asked
 
     async def _listed(self) -> tuple[Entries, Entries]:
         """The files of both sides."""

@@ -35,18 +35,39 @@ def job_of(delivery: str, event: payloads.Event) -> Job | None:
             if event.author_is_bot or not find(event.body):
                 return None
             data = {"comment": event.comment_id, "body": event.body, "author": event.author, "by": event.pull_author}
-            return Job(delivery, COMMAND, str(event.pull), {**_pull(event.installation, event.pull), **data})
+            return Job(
+                delivery,
+                COMMAND,
+                str(event.pull),
+                {**_pull(event.installation, event.pull), **data},
+                account=event.pull.repository.owner,
+            )
         case payloads.RerequestEvent():
             data = {**_repository(event.installation, event.repository), "sha": event.head_sha}
             where = f"{event.repository}@{event.head_sha}"
-            return Job(delivery, RERUN, where, {**data, "pulls": list(event.pulls), "app": event.app_id})
+            return Job(
+                delivery,
+                RERUN,
+                where,
+                {**data, "pulls": list(event.pulls), "app": event.app_id},
+                account=event.repository.owner,
+            )
         case payloads.MergeGroupEvent():
             data = {**_repository(event.installation, event.repository), "sha": event.head_sha}
-            return Job(delivery, MERGE_GROUP, f"{event.repository}@{event.head_sha}", data)
+            return Job(
+                delivery, MERGE_GROUP, f"{event.repository}@{event.head_sha}", data, account=event.repository.owner
+            )
         case payloads.PushEvent():
             data = {**_repository(event.installation, event.repository), "sha": event.after, "branch": event.branch}
             paths = None if event.paths is None else sorted(event.paths)
-            return Job(delivery, INDEX, str(event.repository), {**data, "paths": paths}, latest_wins=False)
+            return Job(
+                delivery,
+                INDEX,
+                str(event.repository),
+                {**data, "paths": paths},
+                latest_wins=True,
+                account=event.repository.owner,
+            )
         case payloads.InstallationEvent():
             data = {
                 "installation": event.installation,
@@ -62,7 +83,7 @@ def job_of(delivery: str, event: payloads.Event) -> Job | None:
 def review_job(identity: str, installation: int, pull: PullKey, head_sha: str | None, *, forced: bool = False) -> Job:
     """The review of a pull request. `forced`: somebody asked for it, so nothing is skipped."""
     data = {**_pull(installation, pull), "head": head_sha, "forced": forced}
-    return Job(identity, REVIEW, str(pull), data, latest_wins=True)
+    return Job(identity, REVIEW, str(pull), data, latest_wins=True, account=pull.repository.owner)
 
 
 def stand_job(identity: str, installation: int, repository: RepositoryName, sha: str | None) -> Job:

@@ -24,6 +24,8 @@ log = logging.getLogger("seamguard.review")
 REVIEWED = "reviewed"
 """A kind of fact: which head of a pull request was reviewed over which base, and whether comments are there."""
 
+NO_CHECKS_SECONDS = 30 * 24 * 3600.0
+
 INCOMPLETE = "GitHub lists only the first 3,000 of its files"
 
 
@@ -146,7 +148,13 @@ class Reviewing:
 
         # Where not all comments could be read, new ones might say what is there already.
         quiet = conversation.draft or not conversation.complete
-        return await Applying(github, pull, head, quiet=quiet).run(conversation, make, check_of)
+        applying = Applying(github, pull, head, quiet=quiet, may_say=lambda: self._may_say_no_checks(pull))
+        return await applying.run(conversation, make, check_of)
+
+    async def _may_say_no_checks(self, pull: PullKey) -> bool:
+        """In one pull request a month: every change that has nothing wrong would have a comment else."""
+        whose = str(pull.repository)
+        return await self._context.facts.may_use_soon("no-checks", whose, str(pull), 1, NO_CHECKS_SECONDS)
 
     async def _unfinished(self, github: GitHub, pull: PullKey, conversation: Conversation, reason: str) -> str:
         check = checks.run_of(unfinished(reason), self._context.details_url)

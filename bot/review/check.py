@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +13,7 @@ from bot.review.compare import Review
 from bot.review.limits import GITHUB, Limits
 from bot.review.links import OFFLINE, Links
 from bot.review.sections import fitted
-from bot.review.summary import further_sections, main_sections
+from bot.review.summary import counted, further_sections, main_sections
 
 AnnotationLevel = Literal["notice", "warning", "failure"]
 
@@ -53,7 +52,7 @@ class CheckOutput:
 
 def check(review: Review, links: Links = OFFLINE, limits: Limits = GITHUB) -> CheckOutput:
     """The check of a review."""
-    noted = [finding for finding in review.introduced_or_worsened if finding.level != "folded"]
+    noted = [finding for finding in (*review.news, *review.worsened) if finding.level != "folded"]
     noted.sort(key=lambda finding: (list(_LEVELS).index(finding.level), finding.path, finding.line))
     return CheckOutput(
         title=shortened(title(review), limits.check_title),
@@ -66,23 +65,19 @@ def check(review: Review, links: Links = OFFLINE, limits: Limits = GITHUB) -> Ch
 
 def title(review: Review) -> str:
     """The review in one line."""
-    brought = _counts(review.introduced_or_worsened)
+    introduced, worse = counted(review.news), counted(review.worsened)
     fixed = len(review.fixed)
     better = sum(improved(*pair) for pair in review.changed)
     parts = [
-        f"Introduces {brought}" if brought else "Introduces no hazard",
+        f"introduces {introduced}" if introduced else "" if worse else "introduces no hazard",
+        f"worsens {worse}" if worse else "",
         f"improves {better}" if better else "",
         f"fixes {fixed}" if fixed else "",
     ]
-    if not brought and not fixed and not better and not review.composes:
+    if not (introduced or worse or fixed or better or review.composes):
         return "Touches no compose"
-    return ", ".join(part for part in parts if part)
-
-
-def _counts(findings: Iterable[Finding]) -> str:
-    levels = [finding.level for finding in findings if finding.status != "unknown"]
-    counted = ((level, levels.count(level)) for level in ("error", "warning", "notice"))
-    return ", ".join(f"{count} {level if count == 1 else f'{level}s'}" for level, count in counted if count)
+    told = ", ".join(part for part in parts if part)
+    return told[0].upper() + told[1:]
 
 
 def _annotation(finding: Finding, limits: Limits) -> Annotation:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.hazards import Finding
@@ -20,6 +21,11 @@ GRADES = {
     "contested": "measured one way and the other",
     "suspected": "reasoned from the source, not measured",
 }
+
+FLIP = "default-flip"
+"""The rule about defaults that move with the pin."""
+
+_RULE_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 
 MAX_BYTES = 60_000
 """Of one comment; GitHub takes 65,536 characters."""
@@ -57,7 +63,8 @@ class Comment:
     """A review comment. `line` is None for a comment on the file as a whole; `side` is GitHub's name of the version.
     `start` is the first line of a comment on several. `maybe_older` says that it cannot be told
     what the service ran before the change. `again` says that another comment on the same rule
-    gives its reasons at length.
+    gives its reasons at length. `beside` are findings that it speaks of too: a default that moves with the pin is told
+    with the hazard that it brings.
     """
 
     path: str
@@ -68,6 +75,7 @@ class Comment:
     suggestion: Suggestion | None = None
     start: int | None = None
     again: bool = False
+    beside: tuple[Finding, ...] = ()
 
     def on_the_file(self) -> Comment:
         """The same as a comment on the file as a whole."""
@@ -79,6 +87,11 @@ class Comment:
         return key(self.finding)
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """What stands for each finding that the comment speaks of."""
+        return (self.key, *map(key, self.beside))
+
+    @property
     def body(self) -> str:
         """The text without links."""
         return self.text(OFFLINE)
@@ -87,7 +100,8 @@ class Comment:
         """The Markdown of the comment in at most `size` bytes: without the suggestion, then without most of the chain
         where there is no room. Nothing is cut in its middle, which could let a quotation loose.
         """
-        chain = self.finding.chain
+        chain = tuple(dict.fromkeys((*self.finding.chain, *(one for more in self.beside for one in more.chain))))
+        sources = {**self.finding.links, **{one: url for more in self.beside for one, url in more.links.items()}}
         for suggestion, kept in (
             (self.suggestion, len(chain)),
             (None, len(chain)),
@@ -95,7 +109,7 @@ class Comment:
             (None, 1),
             (None, 0),
         ):
-            finding = replace(self.finding, chain=chain[:kept])
+            finding = replace(self.finding, chain=chain[:kept], links=sources)
             text = body(
                 finding,
                 links,
@@ -103,6 +117,7 @@ class Comment:
                 suggestion=suggestion,
                 maybe_older=self.maybe_older,
                 again=self.again,
+                beside=self.beside,
             )
             if len(text.encode("utf-8", "replace")) <= size:
                 return text
@@ -123,7 +138,10 @@ class Comment:
             found.evidence,
         )
         worlds = (sorted(found.world.environment.items()), sorted(found.world.symbols.items()))
-        return fingerprint(*said, found.missing, worlds, chain, found.files, self.maybe_older, self.suggestion or "")
+        beside = [finding.message for finding in self.beside]
+        return fingerprint(
+            *said, found.missing, worlds, chain, found.files, self.maybe_older, self.suggestion or "", *beside
+        )
 
 
 def comment_on(finding: Finding, older: Collection[Identity], path: str = "", line: int | None = None) -> Comment:
@@ -147,7 +165,42 @@ def comments(
             found.append(replace(comment, suggestion=suggestion, start=start))
         elif (where := place(finding, diffs)) is not None:
             found.append(comment_on(finding, older, *where))
-    return tuple(_each_at_length_once(found))
+    return tuple(_each_at_length_once(_with_their_causes(found)))
+
+
+def _with_their_causes(found: Sequence[Comment]) -> list[Comment]:
+    """A moved default and the hazard that it brings to the same service make one comment, where the pin stands in the
+    same file: on the pin's line, which the change wrote.
+    """
+    told: dict[int, list[Comment]] = {}
+    for comment in found:
+        if comment.finding.rule == FLIP and (hazard := _brought_by(comment, found)) is not None:
+            told.setdefault(hazard, []).append(comment)
+    merged = {comment.finding.identity for flips in told.values() for comment in flips}
+    return [
+        _led_by(told[number], comment) if number in told else comment
+        for number, comment in enumerate(found)
+        if comment.finding.identity not in merged
+    ]
+
+
+def _brought_by(flip: Comment, found: Sequence[Comment]) -> int | None:
+    """Which comment in the same file is about a hazard that a moved default says it brings."""
+    if flip.path != flip.finding.path:
+        return None
+    named = frozenset(_RULE_ID.findall(flip.finding.message))
+    for number, other in enumerate(found):
+        about = other.finding
+        if about.rule != FLIP and about.rule in named and (about.path, about.service) == flip.finding.identity[1:3]:
+            return number
+    return None
+
+
+def _led_by(flips: Sequence[Comment], hazard: Comment) -> Comment:
+    beside = tuple(flip.finding for flip in flips)
+    if hazard.suggestion is not None:
+        return replace(hazard, beside=beside)
+    return replace(hazard, path=flips[0].path, line=flips[0].line, beside=beside)
 
 
 def _each_at_length_once(found: Iterable[Comment]) -> Iterable[Comment]:
@@ -190,9 +243,10 @@ def body(
     suggestion: Suggestion | None = None,
     maybe_older: bool = False,
     again: bool = False,
+    beside: Sequence[Finding] = (),
 ) -> str:
     """What happens, in which world, why, how sure, and what to do: in this order, on one screen. `path` is the file
-    that the reader has open; `maybe_older` and `again` are those of `Comment`.
+    that the reader has open; `maybe_older`, `again` and `beside` are those of `Comment`.
     """
     reasons = [part for part in (_why(finding, links, path, again), _certain(finding, links)) if part]
     label = "undecided" if finding.status == "unknown" else finding.level
@@ -200,6 +254,7 @@ def body(
         f"**{finding.title}** ({label}, {links.rule(finding.rule)})",
         links.references(finding.message),
         f"**When:** {world(finding)}.{_OLDER if maybe_older else ''}",
+        *(f"**{other.title}:** {links.references(other.message)}" for other in beside),
         folded("Why, and how sure", "\n\n".join(reasons)) if again else "\n\n".join(reasons),
         f"**What to do:** {links.references(finding.remedy)}" if finding.remedy else "",
         str(suggestion or ""),

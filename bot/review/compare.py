@@ -46,8 +46,8 @@ class Review:
     `maybe_older` are introduced findings of services of which it cannot be told what they ran before. `composes` is the
     number of composes that were looked at: those that the change can touch. `undetermined` are the files of those of
     them in which it is not known what runs. `configuration` is set when the change edits Seamguard's own configuration.
-    `bumps` are the moves of pins, with what they inherit.
-    `far` are the lines that cause findings in other files.
+    `bumps` are the moves of pins, with what they inherit, `far` the lines that cause findings in other files,
+    `edited` the files whose lines the change alters: the others it only reaches.
     """
 
     conclusion: Conclusion
@@ -63,11 +63,23 @@ class Review:
     configuration: ConfigurationEdit | None = None
     bumps: tuple[Bump, ...] = ()
     far: Mapping[Identity, Place] = field(default_factory=dict)
+    edited: frozenset[str] = frozenset()
 
     @property
     def introduced_or_worsened(self) -> tuple[Finding, ...]:
         """What the change is to blame for."""
-        return (*self.introduced, *(after for before, after in self.changed if worsened(before, after)))
+        return (*self.introduced, *self.worsened)
+
+    @property
+    def news(self) -> tuple[Finding, ...]:
+        """What is introduced, but for what is only said in another finding's comment."""
+        beside = {finding.identity for comment in self.comments for finding in comment.beside}
+        return tuple(finding for finding in self.introduced if finding.identity not in beside)
+
+    @property
+    def worsened(self) -> tuple[Finding, ...]:
+        """What was there before, and is worse now."""
+        return tuple(after for before, after in self.changed if worsened(before, after))
 
     @property
     def told(self) -> tuple[Finding, ...]:
@@ -103,6 +115,7 @@ def review(
         frozenset(_undetermined(head)),
         configuration,
         bumps,
+        edited=frozenset(diffs),
     )
     found = replace(found, far=far_places(found.introduced_or_worsened, diffs))
     return replace(found, comments=comments(found.told, diffs, found.maybe_older))

@@ -17,8 +17,7 @@ from bot.engine.flips import Flip, Flips, Reread, flips
 from bot.hazards import Finding, Observation, evaluate, load_rules
 from bot.provenance import Position, Reason
 from bot.resolution import EngineWorld, ResolvedService
-
-RULE = "default-flip"
+from bot.review.comments import FLIP
 
 
 def default_flips(base: Report, head: Report, renamed: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -106,10 +105,10 @@ def _finding(
     }
     sources = _sources(changed)
     reasons = (*where, *sources)
-    observation = Observation(RULE, "", _position(service, reasons), reasons, fields)
+    observation = Observation(FLIP, "", _position(service, reasons), reasons, fields)
     seen = subject(replace(service, worlds=(world,)), ())
     alone = replace(seen, situations=tuple(replace(one, observations=(observation,)) for one in seen.situations))
-    return replace(evaluate(load_rules().only({RULE}), alone)[0], links=sources)
+    return replace(evaluate(load_rules().only({FLIP}), alone)[0], links=sources)
 
 
 def _pin_reasons(world: EngineWorld) -> tuple[Reason, ...]:

@@ -13,9 +13,8 @@ from typing import Final
 from bot.hazards import Finding, Level
 from bot.markdown import code
 from bot.provenance import Reason
-from bot.review.comments import Identity, place
+from bot.review.comments import FLIP, Identity, place
 from bot.review.diff import FileDiff
-from bot.review.flips import RULE
 
 RANK: Final[Mapping[Level, int]] = {"error": 0, "warning": 1, "notice": 2, "folded": 3}
 """The worst first."""
@@ -53,7 +52,7 @@ def gathered(findings: Iterable[Finding], far: Mapping[Identity, Place]) -> tupl
     alike: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
         where = far.get(finding.identity)
-        if where is None or (finding.level == "error" and finding.rule != RULE):
+        if where is None or (finding.level == "error" and finding.rule != FLIP):
             alone.append(finding)
         else:
             world = (tuple(finding.world.environment.items()), tuple(finding.world.symbols.items()))

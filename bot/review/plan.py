@@ -138,7 +138,8 @@ def plan(
     work.reconcile(threads, wanted)
     missing = [comment for comment in wanted.values() if comment.key not in work.there]
     inline = tuple(work.new(comment) for comment in missing if comment.line is not None)
-    in_sight = frozenset({*wanted, *work.there, *dismissed})
+    beside = {key for comment in placed[: limits.inline] for key in comment.keys}
+    in_sight = frozenset({*wanted, *work.there, *dismissed, *beside})
     summary, extra = _summary(review, head_sha, ours, links, limits, in_sight)
     return Plan(
         check=check(review, links, limits),

@@ -24,6 +24,7 @@ _VERDICTS = {
     "neutral": "**This change introduces something to look at.**",
     "success": "**This change introduces no hazard.**",
 }
+_WORSE = "**This change makes a hazard worse.**"
 _LOUDNESS = {"folded": "none"}
 """What is folded away is no level to a reader."""
 
@@ -43,7 +44,7 @@ def report(review: Review, links: Links = OFFLINE) -> str:
     told = Section(
         "On the lines of this change", tuple(_told(comment, links) for comment in review.comments), apart=True
     )
-    unplaced = unplaced_section(review, frozenset(comment.key for comment in review.comments), links)
+    unplaced = unplaced_section(review, frozenset(key for comment in review.comments for key in comment.keys), links)
     sections = [*main_sections(review, links), told, unplaced, *further_sections(review, links)]
     return fitted(sections, 4 * MAX_BYTES) + "\n"
 
@@ -54,10 +55,10 @@ def _told(comment: Comment, links: Links) -> str:
 
 def main_sections(review: Review, links: Links) -> list[Section]:
     """What a reader should see first: the verdict, and every finding that the change moves."""
-    shown = [finding for finding in review.introduced if finding.level != "folded" and finding.status != "unknown"]
+    shown = [finding for finding in review.news if finding.level != "folded" and finding.status != "unknown"]
     pairs = [pair for pair in review.changed if not _newly_undecided(*pair)]
     return [
-        paragraph(f"{_VERDICTS[review.conclusion]} {_tally(review)}"),
+        paragraph(f"{_verdict(review)} {_tally(review)}"),
         _table("Introduced", [_Row(finding, finding.status, finding.level) for finding in shown], links),
         _changed("Worsened", [pair for pair in pairs if worsened(*pair)], links),
         _changed("Improved", [pair for pair in pairs if improved(*pair)], links),
@@ -65,9 +66,19 @@ def main_sections(review: Review, links: Links) -> list[Section]:
         _changed("Changed", [pair for pair in pairs if not worsened(*pair) and not improved(*pair)], links),
         _table("Fixed", [_Row(finding, f"was {finding.status}", finding.level) for finding in review.fixed], OFFLINE),
         _configuration(review, links),
-        _properties("Changes that no line mentions", [c for c in review.property_changes if c.unmentioned], links),
+        _properties("Changes that no line mentions", [c for c in review.property_changes if _surprises(c)], links),
         *bump_sections(review.bumps, links),
     ]
+
+
+def _verdict(review: Review) -> str:
+    fails = review.conclusion == "failure"
+    return _WORSE if fails and not counted(review.news) else _VERDICTS[review.conclusion]
+
+
+def _surprises(change: PropertyChange) -> bool:
+    """Whether a reader of the diff would want to be told: what was not known before need not have changed."""
+    return change.unmentioned and change.before != "unknown"
 
 
 def _newly_undecided(before: Finding, after: Finding) -> bool:
@@ -78,21 +89,21 @@ def _newly_undecided(before: Finding, after: Finding) -> bool:
 def _tally(review: Review) -> str:
     """How much of what, in one sentence."""
     counts = {
-        "error": _count(review, "error"),
-        "warning": _count(review, "warning"),
-        "notice": _count(review, "notice"),
+        "New": counted(review.news),
+        "Worse": counted(review.worsened),
+        "Better": sum(improved(*pair) for pair in review.changed),
+        "Fixed": len(review.fixed),
     }
-    brought = [f"{count} {level}{'s' if count > 1 else ''}" for level, count in counts.items() if count]
-    better = sum(improved(*pair) for pair in review.changed)
-    told = [f"New or worse: {', '.join(brought)}." if brought else ""]
-    told += [f"Better: {better}." if better else "", f"Fixed: {len(review.fixed)}." if review.fixed else ""]
-    told.append(f"Looked at {_composes(review)} that this change can touch.")
-    return " ".join(part for part in told if part)
+    told = [f"{what}: {count}." for what, count in counts.items() if count]
+    reached = f"Looked at {_composes(review)} that it can touch." if review.composes else "It reaches no compose."
+    return " ".join((*told, reached))
 
 
-def _count(review: Review, level: str) -> int:
-    """Of those that are known to stand."""
-    return sum(f.level == level and f.status != "unknown" for f in review.introduced_or_worsened)
+def counted(findings: Iterable[Finding]) -> str:
+    """How many of each level, of those that are known to stand; empty for none."""
+    levels = [finding.level for finding in findings if finding.status != "unknown"]
+    counts = ((level, levels.count(level)) for level in ("error", "warning", "notice"))
+    return ", ".join(f"{count} {level if count == 1 else f'{level}s'}" for level, count in counts if count)
 
 
 def further_sections(review: Review, links: Links) -> list[Section]:
@@ -103,7 +114,7 @@ def further_sections(review: Review, links: Links) -> list[Section]:
         for before, after in review.changed
         if _newly_undecided(before, after) or after.status == "unknown" != before.status
     )
-    mentioned = [change for change in review.property_changes if not change.unmentioned]
+    mentioned = [change for change in review.property_changes if not _surprises(change)]
     return [
         _properties("Other property changes", mentioned, links, folded=True),
         _undecided(undecided, links),
@@ -143,23 +154,33 @@ def _remaining(pairs: Sequence[tuple[Finding, Finding]], links: Links) -> Sectio
     for _, after in pairs:
         if after.remedy:
             alike.setdefault(after.remedy, []).append(f"{_where(after, links)}{_cause(after)}")
+    if len(alike) == 1:  # where it is to be done stands in the table above
+        return paragraph(f"**What remains to be done:** {links.references(next(iter(alike)))}")
     left = tuple(f"- {_listed(places)}: {links.references(remedy)}" for remedy, places in alike.items())
-    return Section("", left, ("What remains to be done:",))
+    return Section("", left, ("**What remains to be done:**",))
 
 
 def _unchanged(review: Review, links: Links) -> Section:
-    """Those that a report shows, and how many it folds away."""
-    shown = [finding for finding in review.unchanged if finding.level != "folded"]
-    rest = len(review.unchanged) - len(shown)
+    """Those of the files that the change edits, and how many there are besides: a list of everything that a profile
+    reaches is for `audit`.
+    """
+    told = [finding for finding in review.unchanged if finding.level != "folded"]
+    shown = [finding for finding in told if finding.path in review.edited]
+    rest = len(review.unchanged) - len(told)
     rows = _table("", [_Row(finding, finding.status, finding.level) for finding in shown], links)
+    more = [
+        _more(len(told) - len(shown), "in files that this change reaches without editing them"),
+        _more(rest, "mitigated or undecided"),
+    ]
+    words = " ".join(word for word in more if word)
     title = f"Unchanged ({len(review.unchanged)}, {looked_at(review)})"
     if not rows.rows:
-        return Section(title, (_mitigated(rest),) if rest else (), folded=True)
-    return Section(title, (*rows.rows, *(("", _mitigated(rest)) if rest else ())), rows.head, folded=True)
+        return Section(title, (words,) if words else (), folded=True)
+    return Section(title, (*rows.rows, *(("", words) if words else ())), rows.head, folded=True)
 
 
-def _mitigated(count: int) -> str:
-    return f"{count} more {'is' if count == 1 else 'are'} mitigated or undecided."
+def _more(count: int, what: str) -> str:
+    return f"{count} more {'is' if count == 1 else 'are'} {what}." if count else ""
 
 
 def looked_at(review: Review) -> str:
@@ -196,14 +217,19 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def _where(finding: Finding, links: Links) -> str:
+    """The name that the repository gives the compose, linked to the line; without links, the line too."""
+    if finding.slug and links.repository:
+        return links.place(finding.path, finding.line, code(finding.slug))
     return links.place(finding.path, finding.line) + (f" ({code(finding.slug)})" if finding.slug else "")
 
 
 def _cause(finding: Finding) -> str:
-    """The variable or the flag that an observation is about: a service may have several findings of one rule."""
+    """The variable, flag or patch that an observation is about: a service may have several findings of one rule. A
+    plain word (`pin`, `profile`, `interpolation`) is one of ours, and tells a reader nothing.
+    """
     _, _, argument = finding.cause.partition(":")
     name = (argument or finding.cause).split(" ", 1)[0]
-    return f": {code(name)}" if name else ""
+    return f": {code(name)}" if name and not (name.isalpha() and name.islower()) else ""
 
 
 def _world(finding: Finding) -> str:

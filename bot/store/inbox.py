@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import sqlalchemy as sa
-from dbos import DBOSClient, WorkflowSerializationFormat
+from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.store.database import DELIVERIES, Database
@@ -22,8 +23,11 @@ from bot.store.job import Job
 APPLICATION = "seamguard"
 QUEUE = "seamguard"
 WORKFLOW = "seamguard.job"
-VERSION = "1"
-"""Of the stored jobs' form: a new release goes on with the jobs of the old one, as long as this stays the same."""
+VERSION = "2"
+"""Of the stored jobs' form, and of the order of the steps in `Jobs._perform`: a new release goes on in the middle of
+the old one's jobs as long as this stays the same. It changes when a step is added, taken out, renamed or moved, or
+when a job can no longer be read; jobs of another version begin anew (`Jobs._adopt`), which handlers must bear anyway.
+"""
 
 MAX_BATCH = 200
 MAX_PRIORITY = 2**31 - 1
@@ -91,20 +95,29 @@ class Inbox:
         return [job.id in noted and first[job.id] is job for job in jobs]
 
     def _enqueue(self, connection: sa.Connection, job: Job, sequence: int) -> None:
-        self._client.enqueue_in_transaction(
-            connection,
-            {
-                "workflow_name": WORKFLOW,
-                "queue_name": QUEUE,
-                "workflow_id": job.id,
-                "queue_partition_key": job.partition,
-                # Within a millisecond DBOS would go by the id.
-                "priority": min(sequence, MAX_PRIORITY),
-                "app_version": VERSION,
-                "serialization_type": WorkflowSerializationFormat.PORTABLE,
-            },
-            job.as_json(),
-        )
+        self._client.enqueue_in_transaction(connection, self._options(job, job.id, sequence), job.as_json())
+
+    @staticmethod
+    def _options(job: Job, identity: str, sequence: int) -> EnqueueOptions:
+        return {
+            "workflow_name": WORKFLOW,
+            "queue_name": QUEUE,
+            "workflow_id": identity,
+            "queue_partition_key": job.partition,
+            # Within a millisecond DBOS would go by the id.
+            "priority": min(sequence, MAX_PRIORITY),
+            "app_version": VERSION,
+            "serialization_type": WorkflowSerializationFormat.PORTABLE,
+        }
+
+    def again(self, job: Job, turn: int, state: Mapping[str, Any], seconds: float) -> None:
+        """Accept a known job's next turn, to begin after so many seconds; once, however often it is asked for."""
+        sequence = sa.select(DELIVERIES.c.sequence).where(DELIVERIES.c.id == job.id)
+        with self._database.engine.begin() as connection:
+            known = connection.execute(sequence).scalar()
+            options = self._options(job, f"{job.id}~{turn}", int(known or MAX_PRIORITY))
+            options["delay_seconds"] = max(0.0, seconds)
+            self._client.enqueue_in_transaction(connection, options, {**job.as_json(), **state, "turn": turn})
 
     def newer_waits(self, job: Job) -> bool:
         """Whether a job of the same partition and kind was accepted after this one."""

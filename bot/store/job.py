@@ -21,7 +21,7 @@ class Job:
 
     Jobs of one `partition` are done one after the other, in the order in which they came. `data` is plain JSON.
     `latest_wins` marks a kind of which only the newest of a partition needs to be done: it does what the older ones
-    would have done.
+    would have done. `account` is who waits when there is too much of it: many jobs of one hold up none of another's.
     """
 
     id: str
@@ -29,6 +29,7 @@ class Job:
     partition: str
     data: Mapping[str, Any] = field(default_factory=dict)
     latest_wins: bool = False
+    account: str = ""
 
     def __post_init__(self) -> None:
         if not self.id or len(self.id) > MAX_ID or not self.id.isprintable():
@@ -42,6 +43,7 @@ class Job:
             "partition": self.partition,
             "data": dict(self.data),
             "latest_wins": self.latest_wins,
+            "account": self.account,
         }
 
     @classmethod
@@ -53,6 +55,7 @@ class Job:
             str(stored["partition"]),
             dict(stored.get("data") or {}),
             bool(stored.get("latest_wins", False)),
+            str(stored.get("account", "")),
         )
 
 

@@ -11,13 +11,16 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 from dbos import DBOS, DBOSConfig
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter as Metric
+from prometheus_client import Histogram
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.store.database import Database
@@ -27,13 +30,16 @@ from bot.store.workers import BEAT_SECONDS, Workers
 
 log = logging.getLogger("seamguard.jobs")
 
-JOBS = Counter("seamguard_jobs", "Jobs that ended", ["kind", "outcome"])
+JOBS = Metric("seamguard_jobs", "Jobs that ended", ["kind", "outcome"])
 SECONDS = Histogram("seamguard_job_seconds", "From the start of a job to its end", ["kind"])
 
 KEEP_SECONDS = 30 * 24 * 3600.0
 """Done jobs are kept for so long: GitHub may redeliver within three days."""
 
 DELETE_AT_ONCE = 500
+CROWDED_SECONDS = 30.0
+"""After which a job is looked at again whose account has too many others begun."""
+
 TELLING_PAUSES = 4
 """Attempts at telling that a job was given up, less one."""
 
@@ -42,16 +48,42 @@ TELLING_PAUSES = 4
 class Patience:
     """How long a job is tried; in seconds. Eleven pauses of these are about five hours.
 
-    `at_once` jobs are at work in one process, and `begun` at work or in a pause: those that wait for one installation's
-    rate limit must not hold up everybody else's. A pause looks every `waking` seconds whether something new was asked.
+    `at_once` jobs are at work in one process, and `begun` at work or in a pause of at most `held` seconds; a longer one
+    is waited for in the database. Of both an account gets half: those of one that wait for its rate limit, or are many,
+    must not hold up everybody else's. A pause looks every `waking` seconds whether something new was asked.
     """
 
     pauses: tuple[float, ...] = (2, 10, 30, 60, 120, 300, 600, 1800, 3600, 5400, 7200)
     longest_wait: float = 2 * 3600.0
     polling: float = 0.25
     waking: float = 3.0
+    held: float = 15.0
     at_once: int = 16
     begun: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """How far a job has come: the failures that used up an attempt, and, once there were too many, why it was given up;
+    then they are those of telling so.
+    """
+
+    failures: int = 0
+    reason: str | None = None
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> _State:
+        """As an earlier turn left it."""
+        return cls(int(stored.get("failures", 0)), stored.get("reason"))
+
+    def after(self, outcome: Mapping[str, Any], patience: Patience) -> tuple[_State, float] | None:
+        """What follows an attempt that came to nothing, and after how many seconds; None: nothing."""
+        pauses = patience.pauses if self.reason is None else patience.pauses[-TELLING_PAUSES:]
+        if outcome.get("seconds") is not None:
+            return self, min(float(outcome["seconds"]), patience.longest_wait)
+        if self.failures < len(pauses):
+            return _State(self.failures + 1, self.reason), pauses[self.failures]
+        return (_State(0, str(outcome["reason"])), 0.0) if self.reason is None else None
 
 
 class Handler(Protocol):
@@ -75,8 +107,11 @@ class Jobs:
         self._handlers = dict(handlers)
         self._patience = patience or Patience()
         self._at_work = asyncio.Semaphore(self._patience.at_once)
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._begun: Counter[str] = Counter()
         self._executor = uuid.uuid4().hex
         self._workers = Workers(database, self._executor)
+        self._adopted = False
         self._keeper: asyncio.Task[None] | None = None
         self._inbox: Inbox | None = None
 
@@ -162,46 +197,46 @@ class Jobs:
             await DBOS.delete_workflows_async([workflow.workflow_id for workflow in old])
 
     async def _perform(self, stored: dict[str, Any]) -> str:
-        """The workflow: attempts, with pauses that a crash neither shortens nor prolongs."""
-        job = Job.from_json(stored)
-        failures = 0
-        while True:
-            outcome: dict[str, Any] = await DBOS.run_step_async({"name": "attempt"}, self._attempt, stored)
-            if "done" in outcome:
-                return str(outcome["done"])
-            waited_for = outcome.get("seconds")
-            if waited_for is None:
-                if failures >= len(self._patience.pauses):
-                    break
-                waited_for = self._patience.pauses[failures]
-                failures += 1
-            await self._rest(job, outcome, float(waited_for))
-        reason = str(outcome["reason"])
-        log.error("job given up", extra={"delivery": job.id, "kind": job.kind, "reason": reason})
-        return await self._told(stored, reason)
-
-    async def _rest(self, job: Job, outcome: Mapping[str, Any], seconds: float) -> None:
-        """The pause after an attempt; a recorded step, too. It ends early when something newer is asked about the same
-        thing: a push must not wait for hours behind a job that it supersedes.
+        """The workflow: attempts with short pauses. After a long one the job has another turn; it waits for that in the
+        database, and holds no place here.
         """
-        until = float(outcome["at"]) + min(seconds, self._patience.longest_wait)
-        await DBOS.run_step_async({"name": "pause"}, self._pause, job.partition, until, int(outcome["newest"]))
+        job, state = Job.from_json(stored), _State.of(stored)
+        self._begun[job.account] += 1
+        try:
+            while True:
+                step = ("attempt", self._attempt, stored) if state.reason is None else self._telling(stored, state)
+                outcome: dict[str, Any] = await DBOS.run_step_async({"name": step[0]}, *step[1:])
+                if "done" in outcome:
+                    return str(outcome["done"])
+                following = state.after(outcome, self._patience)
+                if following is None:
+                    return f"given up, and nobody was told: {state.reason}"
+                state, seconds = following
+                if state.reason is not None and state.failures == 0:
+                    log.error("job given up", extra={"delivery": job.id, "kind": job.kind, "reason": state.reason})
+                if seconds > self._patience.held:
+                    await DBOS.run_step_async({"name": "again"}, self._again, stored, asdict(state), seconds)
+                    return f"put off for {seconds:.0f} seconds: {outcome['reason']}"
+                if seconds > 0:
+                    until = float(outcome["at"]) + seconds
+                    await DBOS.run_step_async({"name": "pause"}, self._pause, job.partition, until, outcome["newest"])
+        finally:
+            self._begun[job.account] -= 1
+            self._begun += Counter()  # forgets whoever has none
+
+    def _telling(self, stored: dict[str, Any], state: _State) -> tuple[Any, ...]:
+        return "give up", self._give_up, stored, state.reason
+
+    async def _again(self, stored: dict[str, Any], state: Mapping[str, Any], seconds: float) -> None:
+        job, turn = Job.from_json(stored), int(stored.get("turn", 0)) + 1
+        await asyncio.to_thread(self.inbox.again, job, turn, state, seconds)
 
     async def _pause(self, partition: str, until: float, newest: int) -> None:
+        """Ends early when something newer is asked about the same thing: a push waits for nothing it supersedes."""
         while (left := until - time.time()) > 0:
             await asyncio.sleep(min(left, self._patience.waking))
             if await asyncio.to_thread(self.inbox.newest, partition) > newest:
                 return
-
-    async def _told(self, stored: dict[str, Any], reason: str) -> str:
-        """Tells whoever waits that nothing came of it; that too may take several attempts."""
-        for pause in (*self._patience.pauses[-TELLING_PAUSES:], None):
-            told: dict[str, Any] = await DBOS.run_step_async({"name": "give up"}, self._give_up, stored, reason)
-            if "done" in told or pause is None:
-                break
-            waited_for = pause if told.get("seconds") is None else float(told["seconds"])
-            await self._rest(Job.from_json(stored), told, waited_for)
-        return str(told.get("done") or f"given up, and nobody was told: {reason}")
 
     async def _attempt(self, stored: dict[str, Any]) -> dict[str, Any]:
         job = Job.from_json(stored)
@@ -242,10 +277,23 @@ class Jobs:
 
     async def _in_turn(self, job: Job, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
         """What came of some work on a job; where it has to be done again, with what a pause goes by."""
-        async with self._at_work:
-            newest = await asyncio.to_thread(self.inbox.newest, job.partition)
-            outcome = await work()
+        crowded = job.account and self._begun[job.account] > self._patience.begun // 2
+        outcome: dict[str, Any] = {"reason": "too many jobs of the same account", "seconds": CROWDED_SECONDS}
+        newest = await asyncio.to_thread(self.inbox.newest, job.partition)
+        if not crowded:
+            async with self._turn_of(job.account), self._at_work:
+                newest = await asyncio.to_thread(self.inbox.newest, job.partition)
+                outcome = await work()
         return outcome if "done" in outcome else {**outcome, "at": time.time(), "newest": newest}
+
+    def _turn_of(self, account: str) -> contextlib.AbstractAsyncContextManager[object]:
+        """An account has at most half of the places at work."""
+        if not account:
+            return contextlib.nullcontext()
+        places = self._turns.get(account)
+        if places is None:
+            places = self._turns[account] = asyncio.Semaphore(max(1, self._patience.at_once // 2))
+        return places
 
     async def _given_up(self, job: Job, reason: str) -> dict[str, Any]:
         JOBS.labels(job.kind, "given-up").inc()
@@ -271,11 +319,29 @@ class Jobs:
 
     def _take_over(self) -> None:
         self._workers.beat()
-        for executor in self._workers.dead():
+        dead = self._workers.dead()
+        if dead or not self._adopted:
+            self._adopt(dead)
+            self._adopted = True
+        for executor in dead:
             recovered = DBOS._recover_pending_workflows([executor])
             if recovered:
                 log.warning("took over jobs of a dead process", extra={"jobs": len(recovered)})
             self._workers.bury(executor)
+
+    def _adopt(self, dead: Collection[str]) -> None:
+        """Jobs that another version of this program has left begin anew: nobody can go on in their middle."""
+        for workflow in DBOS.list_workflows(
+            status=["ENQUEUED", "PENDING", "DELAYED"], queue_name=QUEUE, load_output=False
+        ):
+            if workflow.app_version == VERSION or (workflow.status == "PENDING" and workflow.executor_id not in dead):
+                continue
+            stored: Any = workflow.input["args"][0] if workflow.input and workflow.input["args"] else None
+            if isinstance(stored, Mapping):
+                job, turn = Job.from_json(stored), int(stored.get("turn", 0)) + 1
+                log.warning("a job of another version begins anew", extra={"delivery": job.id, "kind": job.kind})
+                self.inbox.again(job, turn, {}, 0.0)
+            DBOS.cancel_workflow(workflow.workflow_id)
 
 
 def _quiet() -> None:

@@ -111,6 +111,7 @@ async def running(
                 rules,
                 checks=(("the database", lambda: asyncio.to_thread(database.check)), ("GitHub", _identity(app))),
                 sandbox=sandbox,
+                metrics_token=settings.metrics_token,
             )
             url = await stack.enter_async_context(listening(server.application(), settings.host, settings.port))
             log.info("listening", extra={"url": url})

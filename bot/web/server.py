@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -22,6 +24,8 @@ log = logging.getLogger("seamguard.web")
 
 Check = Callable[[], Awaitable[None]]
 """Raises an exception whose message says what is wrong."""
+
+_FORWARDED = ("X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Forwarded", "Via")
 
 CHECK_SECONDS = 5.0
 READY_FOR = 5.0
@@ -38,6 +42,7 @@ class Server:
     rules: Rules
     checks: Sequence[tuple[str, Check]] = ()
     sandbox: bool = False
+    metrics_token: str | None = None
     _problems: list[str] = field(default_factory=list)
     _checked: float = float("-inf")
 
@@ -68,8 +73,22 @@ class Server:
         problems = await self.problems()
         return web.Response(status=503 if problems else 200, text="\n".join(problems or ["ready"]) + "\n")
 
-    async def _metrics(self, _: web.Request) -> web.Response:
+    async def _metrics(self, request: web.Request) -> web.Response:
+        """For who has the token; where none is set, for this machine. They name no repository, but tell how much goes
+        on.
+        """
+        if not self._may_measure(request):
+            told = {"WWW-Authenticate": "Bearer"} if self.metrics_token else {}
+            return web.Response(status=401 if self.metrics_token else 403, text="not for you\n", headers=told)
         return web.Response(body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    def _may_measure(self, request: web.Request) -> bool:
+        if self.metrics_token is not None:
+            sent = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")
+            return hmac.compare_digest(sent, f"Bearer {self.metrics_token}".encode())
+        # A proxy on this machine asks for somebody else.
+        forwarded = any(name in request.headers for name in _FORWARDED)
+        return not forwarded and request.remote is not None and ip_address(request.remote).is_loopback
 
     async def _status(self, _: web.Request) -> web.Response:
         return _html(pages.status_page(await self.problems(), self.rules, sandbox=self.sandbox))

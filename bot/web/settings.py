@@ -44,6 +44,7 @@ class Settings:
     log_level: str = "INFO"
     github_token: str | None = field(default=None, repr=False)
     poll_seconds: float | None = 1800.0
+    metrics_token: str | None = field(default=None, repr=False)
 
     @property
     def configured(self) -> bool:
@@ -60,7 +61,15 @@ class Settings:
         """What may appear in no log."""
         password = urlsplit(self.database_url).password
         return tuple(
-            secret for secret in (self.private_key, self.webhook_secret, self.github_token, password) if secret
+            secret
+            for secret in (
+                self.private_key,
+                self.webhook_secret,
+                self.github_token,
+                self.metrics_token,
+                password,
+            )
+            if secret
         )
 
 
@@ -79,6 +88,8 @@ VARIABLES: Mapping[str, str] = {
     "CACHE_DIR": "a folder for file contents that were read; .data/cache by default, empty for none",
     "GITHUB_TOKEN": "reads upstream where it is given, else an installation's token does; `watch` works with it alone",
     "POLL_MINUTES": "how often upstream is asked what became of fixes; 30 by default, 0 for never",
+    "METRICS_TOKEN": f"what who reads /metrics sends as `Authorization: Bearer`, at least {MIN_SECRET} characters; "
+    "without one, only this machine may read them",
     "LOG_LEVEL": "DEBUG, INFO, WARNING or ERROR",
 }
 """Every variable that is read, and what it means."""
@@ -113,6 +124,7 @@ def read(variables: Mapping[str, str]) -> Settings:
         log_level=reader.level("LOG_LEVEL"),
         github_token=reader.text("GITHUB_TOKEN"),
         poll_seconds=reader.minutes("POLL_MINUTES", 30),
+        metrics_token=reader.token("METRICS_TOKEN"),
     )
     reader.credentials(settings)
     if reader.problems:
@@ -187,6 +199,12 @@ class _Reader:
             return default
         text = self.text(name)
         return None if text is None else Path(text)
+
+    def token(self, name: str) -> str | None:
+        text = self.text(name)
+        if text is not None and len(text) < MIN_SECRET:
+            self.problems.append(f"{name} has fewer than {MIN_SECRET} characters; set a long random one")
+        return text
 
     def level(self, name: str) -> str:
         text = (self.text(name) or "INFO").upper()

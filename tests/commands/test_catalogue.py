@@ -50,7 +50,7 @@ def test_every_command_is_named_and_can_be_written_as_its_usage_says() -> None:
         assert command.name == name
         assert f"`{command.usage}`" in help_text()
         assert f"`{command.usage}`" in page()
-        written = command.usage.replace("<path or slug>", "a.yml").replace("[property]", "prefix_caching")
+        written = command.usage.replace("<path, slug or hazard>", "a.yml").replace("[property]", "prefix_caching")
         (found,) = find(written)
         assert isinstance(found, Found)
         assert found.command is command

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from markdown_it import MarkdownIt
 
 from bot.catalog import read_catalog
-from bot.commands import Explain, explain, find
+from bot.commands import Explain, explain, explain_hazard, find, hazard_ids
 from bot.compose import Documents
 from bot.resolution import Repository
 from bot.review import Links
@@ -36,6 +38,7 @@ services:
       - --
     command: [serve, --model=/models/hare-9b]
 """
+RULE_LINKS = Links("https://github.com/acme/serving", "a" * 40, "https://bot.example.org/hazards")
 LINKS = Links("https://github.com/acme/serving", "a" * 40)
 
 
@@ -75,7 +78,7 @@ def test_a_compose_goes_by_its_path_and_by_its_slug(subject: str) -> None:
     ("asked", "told"),
     [
         (Explain("deploy/onne.yml"), "Did you mean `deploy/one.yml` or"),
-        (Explain("@evil <b>"), "There is no compose `@evil <b>` here. The usage is"),
+        (Explain("@evil <b>"), "There is no compose or hazard `@evil <b>` here. The usage is"),
         (Explain("deploy/one.yml", None, "prefix_cachin"), "Did you mean `prefix_caching`"),
         (
             Explain("deploy/one.yml", "engin", "prefix_caching"),
@@ -131,3 +134,23 @@ def test_ways_through_a_script_are_told_apart_where_they_matter(name: str, times
     answer = explain(Explain("a.yml", None, name), _repository(a=FORKED))
     assert answer.count(f"`{name}` is **") == times
     assert ("Where `" in answer) is (times == 2)
+
+
+def test_a_hazard_is_explained_by_its_id() -> None:
+    tree = MemoryTree({"compose.yml": COMPOSE})
+    here = Repository(tree, read_catalog(tree), Documents(tree))
+    text = explain(Explain("mtp-prefix-cache-hybrid"), here, RULE_LINKS)
+    assert text.startswith("#### Prefix caching with a drafter")
+    assert "(https://bot.example.org/hazards/mtp-prefix-cache-hybrid)" in text
+    assert "**How sure:**" in text
+    assert "redirect.github.com/vllm-project/vllm/issues/43559" in text
+    assert "Did you mean `mtp-prefix-cache-hybrid`?" in explain(Explain("mtp-prefix-cache-hybird"), here)
+    assert explain(Explain("mtp-prefix-cache-hybrid", None, "prefix_caching"), here).startswith("There is no compose")
+
+
+@pytest.mark.parametrize("identity", sorted(hazard_ids()))
+def test_every_hazard_is_explained_on_a_screen(identity: str) -> None:
+    text = explain_hazard(identity, RULE_LINKS)
+    assert identity in text
+    shown = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+    assert len(re.sub(r"\(https:[^)]*\)", "", shown)) < 3_500

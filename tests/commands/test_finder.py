@@ -85,7 +85,7 @@ def test_other_text_is_none(comment: str) -> None:
         ("/rechek", "did you mean `/recheck`?"),
         ("/explian a.yml", "did you mean `/explain`?"),
         ("/recheck now", "`/recheck` takes nothing behind it."),
-        ("/explain", "`/explain` needs the path of a compose, or its slug."),
+        ("/explain", "`/explain` needs the path of a compose, its slug, or the id of a hazard."),
         ("/explain a b c", "`/explain` takes a path or a slug, and a property;"),
     ],
 )

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,11 @@ from tests.contract.middleware import Contract
 SECRET = "a webhook secret of the tests"
 TIMING = Timing(between_writes=0.0, patience=0.5, backoff=0.005, max_backoff=0.02, attempts=3, timeout=1.0)
 PATIENCE = Patience(pauses=(0.05, 0.1, 0.1, 0.2, 0.2, 0.2), polling=0.02)
+PERSISTENT = Patience(pauses=(0.02,) * 20, polling=0.02)
+"""For what may fail often before it succeeds: by faults, or because the machine is busy."""
+
+UNHURRIED = replace(TIMING, timeout=10.0)
+"""For long runs beside other work: nothing but a fault takes so long."""
 
 CLEAN = """\
 services:

@@ -118,6 +118,20 @@ async def test_missing_permission_for_checks_is_said_in_the_summary(tmp_path: Pa
         assert "may not write checks" not in ours(pull)[0]
 
 
+async def test_missing_permission_for_checks_is_said_once_where_there_is_no_summary(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        installation = here.repository.installation
+        here.hub.set_permissions(installation, {**installation.permissions, "checks": "read"})
+        pulls = []
+        for number in range(2):
+            change = {"compose/one.yml": CLEAN.replace("8192", f"409{number}")}
+            pulls.append(here.repository.open_pull(change, branch=f"b{number}"))
+            await here.settle()
+            pulls[0].push({"compose/one.yml": CLEAN.replace("8192", f"204{number}")})
+            await here.settle()
+        assert [["may not write checks" in body for body in ours(pull)] for pull in pulls] == [[True], []]
+
+
 async def test_missing_permission_for_comments_is_said_in_the_check(tmp_path: Path) -> None:
     async with world(tmp_path) as here:
         installation = here.repository.installation

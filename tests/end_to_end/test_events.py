@@ -186,6 +186,17 @@ async def test_help_and_explain(tmp_path: Path) -> None:
         assert "4096" in explained
 
 
+async def test_a_hazard_is_explained_without_a_look_at_the_repository(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        pull = here.repository.open_pull({"README.md": "x"}, quiet=True)
+        asked = pull.comment("maintainer", "/explain unknown-flag")
+        await here.settle()
+        assert reactions(asked) == ["eyes", "+1"]
+        (answer,) = ours(pull)
+        assert "The pinned release has no such flag" in answer
+        assert not any("/files" in call or "git/trees" in call for call in here.calls())
+
+
 async def test_a_person_without_write_access_is_refused_once(tmp_path: Path) -> None:
     async with world(tmp_path) as here:
         pull = here.repository.open_pull({"compose/one.yml": CLEAN.replace("8192", "4096")})

@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.github import Faults, PullHandle
-from bot.store import Patience
-from tests.end_to_end.harness import CLEAN, FILES, REFUSED, World, open_threads, ours, the_check, world
-
-PERSISTENT = Patience(pauses=(0.02,) * 20, polling=0.02)
+from tests.end_to_end.harness import CLEAN, FILES, PERSISTENT, REFUSED, World, open_threads, ours, the_check, world
 
 CALLS = (
     "POST /app/installations/*/access_tokens",
@@ -44,7 +41,7 @@ GRAPHQL: dict[str, Add] = {"errors": lambda faults, match: faults.add(match, "gr
 
 async def _reviewed(here: World, number: int) -> PullHandle:
     pull = here.repository.open_pull({"compose/one.yml": f"# {number}\n{REFUSED}"}, branch=f"change-{number}")
-    await here.settle(40)
+    await here.settle(600)
     return pull
 
 
@@ -82,38 +79,56 @@ async def _survives(folder: Path, call: str, names: list[str]) -> None:
             assert len(runs) == 1, name
 
 
-async def _many(folder: Path, count: int, seed: int) -> int:
-    """Plays pull requests with several faults at once, each reviewed and then mended. Returns the faulty answers."""
+async def _many(folder: Path, count: int, seed: int, at_once: int = 1) -> int:
+    """Plays pull requests, several at once, with several faults each; each is reviewed and then mended. Returns the
+    faulty answers.
+    """
     chance = random.Random(seed)
-    faulty = 0
     async with world(folder, patience=PERSISTENT) as here:
-        for number in range(count):
+        for batch in range(count // at_once):
             await _forget(here)
-            for _ in range(chance.randint(1, 4)):
-                FAULTS[chance.choice(list(FAULTS))](here.hub.faults, chance.choice(CALLS))
-            pull = await _reviewed(here, number)
-            assert (the_check(pull).conclusion, len(open_threads(pull)), len(ours(pull))) == ("failure", 1, 1), number
-            for _ in range(chance.randint(0, 2)):
-                FAULTS[chance.choice(list(FAULTS))](here.hub.faults, chance.choice(CALLS))
-            pull.push({"compose/one.yml": f"# {number}\n{CLEAN}"})
-            await here.settle(60)
-            assert (the_check(pull).conclusion, open_threads(pull), len(ours(pull))) == ("success", [], 1), number
+            numbers = range(batch * at_once, (batch + 1) * at_once)
+            _spoil(here, chance, sum(chance.randint(1, 4) for _ in numbers))
+            pulls = {
+                number: here.repository.open_pull({"compose/one.yml": f"# {number}\n{REFUSED}"}, branch=f"b{number}")
+                for number in numbers
+            }
+            await here.settle(600)
+            for number, pull in pulls.items():
+                found = the_check(pull).conclusion, len(open_threads(pull)), len(ours(pull))
+                assert found == ("failure", 1, 1), (seed, number)
+            _spoil(here, chance, sum(chance.randint(0, 2) for _ in numbers))
+            for number, pull in pulls.items():
+                pull.push({"compose/one.yml": f"# {number}\n{CLEAN}"})
+            await here.settle(600)
+            for number, pull in pulls.items():
+                found = the_check(pull).conclusion, len(open_threads(pull)), len(ours(pull))
+                assert found == ("success", 0, 1), (seed, number)
+                pull.close()
             here.hub.faults.clear()
-            faulty = len(here.hub.faults.used)
-            pull.close()
-    return faulty
+        return len(here.hub.faults.used)
+
+
+def _spoil(here: World, chance: random.Random, faults: int) -> None:
+    for _ in range(faults):
+        FAULTS[chance.choice(list(FAULTS))](here.hub.faults, chance.choice(CALLS))
 
 
 async def test_several_faults_at_once_are_survived(tmp_path: Path) -> None:
-    assert await _many(tmp_path, 4, seed=7) > 4
+    assert await _many(tmp_path, 4, seed=7, at_once=2) > 4
+
+
+SHARDS = 10
+"""Of the long run, for as many processes as there are."""
 
 
 @pytest.mark.soak
-async def test_ten_thousand_faulty_answers_are_survived(tmp_path: Path) -> None:
-    faulty, seed = 0, 0
-    while faulty < 10_000:
-        seed += 1
-        faulty += await _many(tmp_path / str(seed), 200, seed)
+@pytest.mark.parametrize("shard", range(SHARDS))
+async def test_ten_thousand_faulty_answers_are_survived(tmp_path: Path, shard: int) -> None:
+    faulty, rounds = 0, 0
+    while faulty < 10_000 // SHARDS:
+        rounds += 1
+        faulty += await _many(tmp_path / str(rounds), 60, 1000 * shard + rounds, at_once=20)
 
 
 async def _forget(here: World) -> None:

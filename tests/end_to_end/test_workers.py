@@ -9,7 +9,7 @@ import pytest
 
 from bot.sandbox.github import simulated_github
 from tests.end_to_end.harness import FILES, REFUSED, SECRET, open_threads, ours, the_check
-from tests.end_to_end.test_kill import settled, start
+from tests.end_to_end.test_kill import processes, settled
 
 PULLS = 10
 
@@ -20,8 +20,9 @@ async def test_two_workers_share_the_jobs(tmp_path: Path, url: str) -> None:
         hub.register_app(webhook_secret=SECRET)
         repository = hub.repository("acme/serving", FILES, installed=True)
         hub.hooks.deliveries.clear()
-        processes = [await start(hub, tmp_path, url, 0) for _ in range(2)]
-        try:
+        async with processes(hub, tmp_path, url) as workers:
+            for _ in range(2):
+                await workers.start()
             pulls = [
                 repository.open_pull({"compose/one.yml": f"# {number}\n{REFUSED}"}, branch=f"b{number}")
                 for number in range(PULLS)
@@ -32,7 +33,3 @@ async def test_two_workers_share_the_jobs(tmp_path: Path, url: str) -> None:
                 assert (the_check(pull).conclusion, len(open_threads(pull)), len(ours(pull))) == ("failure", 1, 1)
                 listed = [entry for entry in hub.requests if entry.path.endswith(f"/pulls/{pull.number}/files")]
                 assert len(listed) == 1
-        finally:
-            for process in processes:
-                process.kill()
-                await process.wait()

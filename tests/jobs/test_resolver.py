@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Iterator
@@ -15,6 +16,10 @@ from bot.tree import Tree, UnreadableFile
 
 ENTRIES = {path: TreeEntry(path, sha, 1, "100644") for path, sha in (("a", "1"), ("b", "2"))}
 BLOBS = {"1": Blob("1", "text")}
+
+
+KEPT: list[bytearray] = []
+"""What a process holds on to."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,12 @@ class Misbehaving:
             case "die":
                 os._exit(1)
             case "eat":
-                return len(bytearray(3 * 1024**3))
+                return len(bytearray(600 * 1024**2))
+            case "keep":
+                KEPT.append(bytearray(80 * 1024**2))
+                return len(KEPT)
+            case "work":
+                return len(bytearray(80 * 1024**2))
             case "recurse":
                 return self(base, head)
             case _:
@@ -73,4 +83,38 @@ async def test_what_hangs_is_ended() -> None:
     resolver = Resolver(seconds=0.2)
     with pytest.raises(ResolverFailed, match="takes longer"):
         await resolver.ask(Misbehaving("hang"), {}, ENTRIES, BLOBS)
+    resolver.close()
+
+
+async def test_the_memory_that_a_question_may_take_is_told() -> None:
+    resolver = Resolver(memory=100 * 1024**2, processes=1)
+    with pytest.raises(ResolverFailed, match="more than 100 MB of memory"):
+        await resolver.ask(Misbehaving("eat"), {}, ENTRIES, BLOBS)
+    resolver.close()
+
+
+async def test_what_a_process_remembers_is_missed_by_no_later_question() -> None:
+    resolver = Resolver(memory=120 * 1024**2, processes=1)
+    kept = await resolver.ask(Misbehaving("keep"), {}, ENTRIES, BLOBS)
+    assert kept.answer == 1
+    assert (await resolver.ask(Misbehaving("work"), {}, ENTRIES, BLOBS)).answer > 0
+    assert (await resolver.ask(Misbehaving("keep"), {}, ENTRIES, BLOBS)).answer == 1
+    resolver.close()
+
+
+async def test_an_account_whose_files_take_long_waits_for_itself_alone() -> None:
+    resolver = Resolver(seconds=3, processes=2)
+    hostile = [
+        asyncio.create_task(resolver.ask(Misbehaving("hang"), {}, ENTRIES, BLOBS, account="hostile")) for _ in range(3)
+    ]
+    await asyncio.sleep(0.1)
+    began = time.monotonic()
+    for _ in range(3):
+        assert (await resolver.ask(Reading("a"), {}, ENTRIES, BLOBS, account="somebody")).answer == "text"
+    assert not any(task.done() for task in hostile[1:])
+    assert time.monotonic() - began < 6
+    hostile[2].cancel()
+    ended = await asyncio.gather(*hostile, return_exceptions=True)
+    assert [type(item) for item in ended] == [ResolverFailed, ResolverFailed, asyncio.CancelledError]
+    assert (await resolver.ask(Reading("a"), {}, ENTRIES, BLOBS, account="hostile")).answer == "text"
     resolver.close()

@@ -49,6 +49,8 @@ def test_the_title_speaks_of_what_became_better() -> None:
     review = reviewed([], {})
     better = (finding(level="error"), replace(finding(level="warning"), status="reachable"))
     assert check(replace(review, changed=(better,))).title == "Introduces no hazard, improves 1"
+    worse = reviewed([finding("x", level="warning")], {})
+    assert check(replace(worse, changed=(better[::-1],))).title == "Introduces 1 warning, worsens 1 error"
 
 
 def test_a_change_beside_every_compose_succeeds_without_a_comment() -> None:

@@ -9,7 +9,8 @@ from bot.catalog import read_catalog
 from bot.compose import Documents
 from bot.hazards import load_rules
 from bot.resolution import Repository
-from bot.review import Review, file_diffs, review, summary
+from bot.review import FileDiff, Review, file_diffs, report, review, summary
+from bot.review.check import title
 from bot.tree import MemoryTree
 
 RULES = load_rules()
@@ -41,7 +42,7 @@ def test_an_improvement_says_where_it_leads_and_what_is_left() -> None:
     assert "### Improved" in text
     assert "### Worsened" not in text
     assert "| active → reachable with `CACHE=--enable-prefix-caching` | error → warning |" in text
-    assert "What remains to be done:\n- `compose.yml:7`: Leave CACHE unset" in text
+    assert "**What remains to be done:** Leave CACHE unset" in text
 
 
 def test_what_got_worse_is_left_to_its_comment() -> None:
@@ -79,6 +80,48 @@ def test_what_only_a_new_pin_brings_is_not_mentioned() -> None:
     changes = {change.property: change for change in _review(quiet, quiet.replace("0.25.1", "0.28.0")).property_changes}
     assert changes["prefix_caching"].after is True
     assert changes["prefix_caching"].unmentioned
+
+
+def test_a_moved_default_and_the_hazard_that_it_brings_make_one_comment() -> None:
+    quiet = BASE.replace("      - ${CACHE:---enable-prefix-caching}\n", "").replace("0.25.1", "0.27.1")
+    moved = _review(quiet, quiet.replace("0.27.1", "0.28.0"))
+    (comment,) = moved.comments
+    assert (comment.path, comment.line) == ("compose.yml", 3)
+    assert (comment.finding.rule, [one.rule for one in comment.beside]) == ("mtp-prefix-cache-hybrid", ["default-flip"])
+    assert "Moving the pin from 0.27.1 to 0.28.0" in comment.body
+    assert comment.body.index("Moving the pin") < comment.body.index("**Why:**")
+    assert title(moved) == "Introduces 1 error"
+    assert "Another release" not in summary(moved)
+    assert "Moving the pin" in report(moved)
+
+
+def test_what_only_got_worse_is_not_called_new() -> None:
+    worse = _review(OFF, BASE)
+    assert title(worse) == "Worsens 1 error"
+    assert summary(worse).startswith("**This change makes a hazard worse.** Worse: 1 error. Looked at the one compose")
+
+
+def test_what_was_not_known_before_is_no_surprise() -> None:
+    quiet = BASE.replace("      - ${CACHE:---enable-prefix-caching}\n", "")
+    outcome = _review(quiet.replace("vllm-openai:v0.25.1", "vllm-openai:latest"), quiet)
+    assert any(change.before == "unknown" for change in outcome.property_changes)
+    assert "Changes that no line mentions" not in summary(outcome)
+
+
+def test_unchanged_findings_of_files_that_the_change_only_reaches_are_counted() -> None:
+    trees = [{"a.yml": BASE, "b.yml": BASE, "models/hare-9b.yml": PROFILE + more} for more in ("", "# edited\n")]
+    before, after = (
+        audit(Repository(tree, read_catalog(tree), Documents(tree)), RULES) for tree in map(MemoryTree, trees)
+    )
+    outcome = review(before, after, {"a.yml": FileDiff(frozenset(), frozenset())}, {})
+    rows = [line for line in summary(outcome).splitlines() if "Prefix caching with a drafter" in line]
+    assert [("a.yml" in row, "b.yml" in row) for row in rows] == [(True, False)]
+    assert "in files that this change reaches without editing them." in summary(outcome)
+
+
+def test_a_word_of_ours_is_not_shown_as_a_name_of_the_file() -> None:
+    broken = BASE.replace("${CACHE:---enable-prefix-caching}", "${CACHE")
+    assert "| The service cannot start |" in summary(_review(BASE, broken))
 
 
 def test_what_is_folded_away_is_counted() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,11 +13,14 @@ import textwrap
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
-from bot.store import Database, Facts, Job, Jobs, Later, Patience
+from bot.store import Database, Facts, Job, Jobs, Later, Patience, inbox
+from bot.store import jobs as jobs_module
+from bot.store.inbox import VERSION
 from tests.store.servers import databases
 
 QUICK = Patience(pauses=(0.05, 0.05), polling=0.02)
@@ -168,7 +173,7 @@ async def test_a_pause_ends_when_something_new_is_asked(url: str) -> None:
         return "fine"
 
     handler = Recorder(act)
-    async with running(url, handler, Patience(polling=0.02, waking=0.02)) as jobs:
+    async with running(url, handler, Patience(polling=0.02, waking=0.02, held=7200.0)) as jobs:
         await jobs.inbox.accept(review("first"))
         await until(lambda: handler.calls == ["first"])
         await jobs.inbox.accept(review("second"))
@@ -193,6 +198,96 @@ async def test_jobs_in_a_pause_hold_up_no_others(tmp_path: Path) -> None:
     assert len(handler.calls) == 4
 
 
+@databases
+async def test_a_long_pause_is_waited_for_in_the_database(url: str) -> None:
+    def act(job: Job, attempt: int) -> str:
+        if job.id == "a" and attempt <= 2:
+            raise Later("the rate limit is used up", time.time() + 0.3)
+        if job.id == "a" and attempt == 3:
+            raise Later("GitHub is away")
+        return "fine"
+
+    handler = Recorder(act)
+    async with running(url, handler, replace(QUICK, held=0.1, pauses=(0.2,))) as jobs:
+        await jobs.inbox.accept(review("a"))
+        await until(lambda: handler.calls == ["a"])
+        await jobs.inbox.accept(command("b"))  # about the same thing, and not held up
+        await until(lambda: handler.calls[:2] == ["a", "b"])
+        await settled(jobs)
+    assert handler.calls == ["a", "b", "a", "a", "a"]
+    assert handler.given_up == []
+
+
+async def test_a_job_of_several_turns_is_given_up_in_the_end(tmp_path: Path) -> None:
+    def act(job: Job, attempt: int) -> str:
+        raise Later("GitHub is away")
+
+    handler = Recorder(act)
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", handler, replace(QUICK, held=0.0)) as jobs:
+        await jobs.inbox.accept(command("a"))
+        await settled(jobs)
+    assert len(handler.calls) == len(QUICK.pauses) + 1
+    assert handler.given_up == [("a", "GitHub is away")]
+
+
+async def test_an_account_whose_rate_limit_is_used_up_holds_up_no_other(tmp_path: Path) -> None:
+    def act(job: Job, attempt: int) -> str:
+        if job.account == "busy":
+            raise Later("the rate limit is used up", time.time() + 3600)
+        return "fine"
+
+    handler = Recorder(act)
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", handler, Patience(polling=0.02, begun=20)) as jobs:
+        for number in range(200):
+            await jobs.inbox.accept(replace(review(f"{number}", f"busy/repository#{number}"), account="busy"))
+        await until(lambda: len(handler.calls) >= 10, 30)
+        await jobs.inbox.accept(replace(review("other", "else/repository#1"), account="else"))
+        await until(lambda: "other" in handler.calls, 30)
+
+
+async def test_an_account_has_not_all_places_at_work(tmp_path: Path) -> None:
+    handler = Recorder()
+    handler.gate.clear()
+    patience = Patience(polling=0.02, at_once=2, begun=10)
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", handler, patience) as jobs:
+        for number in range(8):
+            await jobs.inbox.accept(replace(command(f"{number}", f"busy/repository#{number}"), account="busy"))
+        await until(lambda: len(handler.calls) == 1)
+        await jobs.inbox.accept(replace(command("other", "else/repository#1"), account="else"))
+        await until(lambda: len(handler.calls) == 2 and "other" in handler.calls)
+        handler.gate.set()
+
+
+async def test_jobs_of_another_version_begin_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database(f"sqlite:///{tmp_path}/jobs.sqlite")
+    handler = Recorder()
+    handler.gate.clear()
+    monkeypatch.setattr(inbox, "VERSION", "of yesterday")
+    monkeypatch.setattr(jobs_module, "VERSION", "of yesterday")
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", handler) as jobs:
+        await jobs.inbox.accept(command("begun"))
+        await until(lambda: handler.calls == ["begun"])
+        await jobs.inbox.accept(command("waits"))
+    monkeypatch.undo()
+    handler.gate.set()
+    async with running(f"sqlite:///{tmp_path}/jobs.sqlite", handler) as jobs:
+        await settled(jobs)
+    assert sorted(handler.calls) == ["begun", "begun", "waits"]
+    database.close()
+
+
+STEPS = ["attempt", "run_step_async", "run_step_async", "again", "run_step_async", "pause", "give up"]
+FIELDS = ["id", "kind", "partition", "data", "latest_wins", "account"]
+
+
+def test_the_version_changes_with_the_steps() -> None:
+    """Whoever changes what the workflow records, or what a stored job is, changes `VERSION`, and then this."""
+    source = "".join(inspect.getsource(part) for part in (Jobs._perform, Jobs._telling))
+    found = [name or word for word, name in re.findall(r"(run_step_async)|(?<!error\()\"([a-z ]+)\"(?=[,}])", source)]
+    assert (VERSION, found) == ("2", STEPS)
+    assert [field.name for field in fields(Job)] == FIELDS
+
+
 async def test_a_kind_that_nobody_knows_ends(tmp_path: Path) -> None:
     async with running(f"sqlite:///{tmp_path}/jobs.sqlite", Recorder()) as jobs:
         await jobs.inbox.accept(Job("a", "of a newer version", "p"))
@@ -202,6 +297,8 @@ async def test_a_kind_that_nobody_knows_ends(tmp_path: Path) -> None:
 WORKER = """
 import asyncio, sys
 from pathlib import Path
+from bot.store import inbox
+from bot.store import jobs as jobs_module
 from bot.store import Database, Job, Jobs, Patience
 
 class Handler:

@@ -209,6 +209,18 @@ async def test_metrics(rules: Rules) -> None:
     assert "attacker" not in text
 
 
+async def test_metrics_are_for_this_machine_alone_or_for_who_has_the_token(rules: Rules) -> None:
+    async with serving(rules) as session, session.get("/metrics", headers={"X-Forwarded-For": "9.9.9.9"}) as answer:
+        assert answer.status == 403
+    async with serving(rules, metrics_token="a token of the tests") as session:
+        for sent, status in (({}, 401), ({"Authorization": "Bearer no"}, 401)):
+            async with session.get("/metrics", headers=sent) as answer:
+                assert answer.status == status
+        proper = {"Authorization": "Bearer a token of the tests", "X-Forwarded-For": "9.9.9.9"}
+        async with session.get("/metrics", headers=proper) as answer:
+            assert answer.status == 200
+
+
 async def test_every_rule_has_its_page(rules: Rules) -> None:
     async with serving(rules) as session:
         async with session.get("/hazards") as answer:
