@@ -139,7 +139,7 @@ def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
             findings += _findings(repository, unit, service, rules)
         if not all(world.resolved for world in service.defaults):
             unresolved.add(name)
-    findings += against_statements(repository.catalog, services, rules, findings)
+    findings += against_statements(repository, unit.files, services, rules, findings)
     findings += against_claims(repository.tree, repository.catalog, unit, project, services, rules)
     findings += _refusals(repository, unit, project, rules)
     if len(unit.files) > 1:

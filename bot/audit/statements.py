@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bot.audit.attribution import of_attribution, of_releases
 from bot.audit.cards import evaluate_on_cards
 from bot.audit.pins import of_pin
 from bot.audit.subject import situation
+from bot.audit.traps import of_values
 from bot.audit.wiring import Surroundings, of_patches
-from bot.catalog import Catalog
 from bot.hazards import Finding, Observation, Rules, Subject, evaluate
-from bot.resolution import EngineWorld, ResolvedService
+from bot.resolution import EngineWorld, Repository, ResolvedService
 
-KINDS = frozenset({"attribution", "overlay", "overlay-release", "pin"})
+KINDS = frozenset({"attribution", "overlay", "overlay-release", "pin", "seam-trap"})
 """The kinds of observation that are made here."""
 
 
 def against_statements(
-    catalog: Catalog, services: Sequence[ResolvedService], rules: Rules, findings: Sequence[Finding]
+    repository: Repository,
+    files: tuple[str, ...],
+    services: Sequence[ResolvedService],
+    rules: Rules,
+    findings: Sequence[Finding],
 ) -> Iterable[Finding]:
-    """The findings about statements of the catalog. `services` are those of one compose that run an inference server,
-    `findings` what the other rules say of them.
+    """The findings about statements of the catalog, and about the variables of a compose. `services` are those of it
+    that run an inference server, `findings` what the other rules say of them.
     """
     asked = rules.observing(KINDS)
     if not asked.rules:
         return
+    catalog = repository.catalog
     for service in services:
         around = Surroundings(
             catalog,
@@ -34,7 +39,10 @@ def against_statements(
             _hazards(service, rules, findings) if catalog.patches else None,
             frozenset(patch.id for other in services if other is not service for patch in other.defaults[0].patches),
         )
-        situations = tuple(situation(service, world, _seen(service, world, around)) for world in service.defaults)
+        everywhere = tuple(_in_every_world(repository, files, service, asked))
+        situations = tuple(
+            situation(service, world, (*everywhere, *_seen(service, world, around))) for world in service.defaults
+        )
         yield from evaluate(asked, Subject(service.path, service.name, service.slugs, service.position, situations))
 
 
@@ -46,6 +54,14 @@ def _hazards(service: ResolvedService, rules: Rules, findings: Sequence[Finding]
     if rules.reported is not None:
         found = evaluate_on_cards(replace(rules, reported=None), service, ())
     return {finding.rule: finding for finding in found if not rules.named[finding.rule].observes}
+
+
+def _in_every_world(
+    repository: Repository, files: tuple[str, ...], service: ResolvedService, asked: Rules
+) -> Iterator[Observation]:
+    """What is to be said of the variables that people set; it takes time, and is left out when nobody asks."""
+    if asked.observing({"seam-trap"}).rules:
+        yield from of_values(repository, files, service)
 
 
 def _seen(service: ResolvedService, world: EngineWorld, around: Surroundings) -> tuple[Observation, ...]:
