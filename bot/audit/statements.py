@@ -7,14 +7,16 @@ from dataclasses import replace
 
 from bot.audit.attribution import of_attribution, of_releases
 from bot.audit.cards import evaluate_on_cards
+from bot.audit.offered import of_offers
 from bot.audit.pins import of_pin
+from bot.audit.registered import of_registry
 from bot.audit.subject import situation
 from bot.audit.traps import of_values
 from bot.audit.wiring import Surroundings, of_patches
 from bot.hazards import Finding, Observation, Rules, Subject, evaluate
 from bot.resolution import EngineWorld, Repository, ResolvedService
 
-KINDS = frozenset({"attribution", "overlay", "overlay-release", "pin", "seam-trap"})
+KINDS = frozenset({"attribution", "overlay", "overlay-release", "phantom-seam", "pin", "registry", "seam-trap"})
 """The kinds of observation that are made here."""
 
 
@@ -41,7 +43,12 @@ def against_statements(
         )
         everywhere = tuple(_in_every_world(repository, files, service, asked))
         situations = tuple(
-            situation(service, world, (*everywhere, *_seen(service, world, around))) for world in service.defaults
+            situation(
+                service,
+                world,
+                (*everywhere, *_seen(service, world, around), *of_registry(catalog, service, world, services)),
+            )
+            for world in service.defaults
         )
         yield from evaluate(asked, Subject(service.path, service.name, service.slugs, service.position, situations))
 
@@ -62,6 +69,8 @@ def _in_every_world(
     """What is to be said of the variables that people set; it takes time, and is left out when nobody asks."""
     if asked.observing({"seam-trap"}).rules:
         yield from of_values(repository, files, service)
+    if asked.observing({"phantom-seam"}).rules:
+        yield from of_offers(repository, files, service)
 
 
 def _seen(service: ResolvedService, world: EngineWorld, around: Surroundings) -> tuple[Observation, ...]:

@@ -138,7 +138,8 @@ def _is_switch(toggle: _Toggle) -> bool:
 def _misread(service: ResolvedService, toggle: _Toggle, trials: _Trials) -> Iterator[Observation]:
     """Words for off, and those for on that are accepted elsewhere, that do not do what the script's own word does."""
     wrong: list[str] = []
-    model, there = "", ()
+    model = ""
+    there: Worlds = ()
     for family, tried in ((OFF, OFF), (ON, tuple(sorted(toggle.documented | toggle.elsewhere)))):
         own = [word for word in toggle.words if word.lower() in family]
         understood = next((word for word in own if _starts(trials.worlds(toggle.name, word))), None)

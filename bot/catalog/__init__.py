@@ -16,6 +16,7 @@ from bot.catalog.model import (
     Patch,
     Problem,
     SeamDeclaration,
+    Stated,
     VerifiedOn,
 )
 from bot.catalog.models import model_for
@@ -38,6 +39,7 @@ __all__ = [
     "Patch",
     "Problem",
     "SeamDeclaration",
+    "Stated",
     "VerifiedOn",
     "WiredPatch",
     "engine_of",

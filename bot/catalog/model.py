@@ -146,6 +146,18 @@ class HardwareDeclaration:
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """What a registry's entry states of its compose: a property's name (or `image`, or `engine`) and the value as it is
+    written; None where it says that there is none.
+    """
+
+    slug: str
+    property: str
+    value: str | None
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A catalog file that could not be read or does not say what it should."""
 
@@ -177,7 +189,7 @@ class Catalog:
 
     `slugs` maps each slug of the repository's registry to the composes that it names, `slug_engines` to the id of its
     engine profile. `problems` holds those of the configuration too. `claims` are what the notes of `patches.yml` say of
-    composes that they name.
+    composes that they name, `stated` what the entries of registries state of each compose.
     """
 
     configuration: Configuration
@@ -189,6 +201,7 @@ class Catalog:
     problems: tuple[Problem, ...] = ()
     slug_engines: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
+    stated: Mapping[str, tuple[Stated, ...]] = field(default_factory=dict)
 
     def without_positions(self) -> object:
         """What the catalog says, wherever it says it: equal before and after a change that only moves lines."""

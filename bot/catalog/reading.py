@@ -10,9 +10,18 @@ from itertools import chain
 from typing import TypeVar
 
 from bot.catalog.configuration import read_configuration
-from bot.catalog.document import NotYaml, parse
+from bot.catalog.document import NotYaml, Value, parse
 from bot.catalog.hardware import unknown_cards
-from bot.catalog.model import Catalog, Configuration, EngineProfile, HardwareProfile, ModelProfile, Patch, Problem
+from bot.catalog.model import (
+    Catalog,
+    Configuration,
+    EngineProfile,
+    HardwareProfile,
+    ModelProfile,
+    Patch,
+    Problem,
+    Stated,
+)
 from bot.catalog.near_misses import near_miss
 from bot.catalog.patches import MARKS as PATCH_MARKS
 from bot.catalog.patches import read_notes, read_patches, verified_by_header
@@ -20,6 +29,7 @@ from bot.catalog.patches_schema import faults
 from bot.catalog.profiles import read_profile
 from bot.catalog.registry import MARKS as REGISTRY_MARKS
 from bot.catalog.registry import is_registry, read_engines, read_registry
+from bot.catalog.stated import read_stated
 from bot.claims import Claim, ComposeNames, claims_of_note
 from bot.memory import Itself, Memory
 from bot.provenance import Position
@@ -55,7 +65,7 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
     parts: list[_Part | Problem] = []
     room = MAX_PARSED_CHARACTERS
     for path in tree.paths():
-        if not path.endswith((".yml", ".yaml")):
+        if not path.endswith((".yml", ".yaml")) and not (path.endswith(".json") and is_registry(path)):
             continue
         size = memory.answer(("of the catalog", path), tree, partial(_size, path))
         room -= size
@@ -78,6 +88,7 @@ class _Part:
     patches: tuple[Patch, ...] = ()
     slugs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     slug_engines: Mapping[str, str] = field(default_factory=dict)
+    stated: Mapping[str, tuple[Stated, ...]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -104,13 +115,19 @@ def _part(path: str, tree: Tree) -> _Part:
         return _Part(problems=(Problem(f"not YAML: {error.message}", Position(path, error.line)),))
     if root is None:
         return _Part()
+    if is_registry(path):
+        return _registry(root)
     if _has_patches(text):
         patches = tuple(_with_header(patch, tree) for patch in read_patches(root))
         notes = (claims_of_note(path, text, *note.extent) for note in read_notes(root))
         return _Part(patches=patches, claims=tuple(chain.from_iterable(notes)), problems=tuple(faults(root)))
     if _has_key(text, "id"):
         return _Part(profile=read_profile(root))
-    return _Part(slugs=read_registry(root), slug_engines=read_engines(root))
+    return _registry(root)
+
+
+def _registry(root: Value) -> _Part:
+    return _Part(slugs=read_registry(root), slug_engines=read_engines(root), stated=read_stated(root))
 
 
 def _with_header(patch: Patch, tree: Tree) -> Patch:
@@ -147,6 +164,7 @@ def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]
     patches: list[Patch] = []
     slugs: dict[str, tuple[str, ...]] = {}
     slug_engines: dict[str, str] = {}
+    stated: dict[str, tuple[Stated, ...]] = {}
     problems = list(configuration.problems)
     for part in parts:
         if isinstance(part, Problem):
@@ -163,8 +181,10 @@ def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]
         for slug, paths in part.slugs.items():
             slugs[slug] = tuple(dict.fromkeys((*slugs.get(slug, ()), *paths)))
         slug_engines.update(part.slug_engines)
+        for path, said in part.stated.items():
+            stated[path] = (*stated.get(path, ()), *said)
     problems += unknown_cards(configuration, hardware)
-    read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines, claims
+    read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines, claims, stated
     return Catalog(configuration, *read)
 
 

@@ -14,9 +14,11 @@ MARKS = ("compose_path", "compose_file", "compose")
 ENGINE_MARKS = ("engine_profile", "engine-profile", "engine")
 """The keys under which it names its engine profile."""
 
-_DEPTH = 3
+DEPTH = 3
+"""Sections of a registry, one in another, in which entries are looked for."""
+
 _YAML = re.compile(r"[^\s:{}]+\.ya?ml")
-_REGISTRY = re.compile(r"(?:^|[/._-])registry[^/]*\.ya?ml$", re.IGNORECASE)
+_REGISTRY = re.compile(r"(?:^|[/._-])registry[^/]*\.(?:ya?ml|json)$", re.IGNORECASE)
 
 
 def read_registry(root: Value) -> Mapping[str, tuple[str, ...]]:
@@ -27,7 +29,7 @@ def read_registry(root: Value) -> Mapping[str, tuple[str, ...]]:
     top of the file or in one of its sections.
     """
     found: dict[str, dict[str, None]] = {}
-    for slug, path, _ in _entries(root, _DEPTH, is_registry(root.path)):
+    for slug, path, _ in entries(root, is_registry(root.path)):
         found.setdefault(slug, {})[path] = None
     return {slug: tuple(paths) for slug, paths in found.items()}
 
@@ -35,7 +37,7 @@ def read_registry(root: Value) -> Mapping[str, tuple[str, ...]]:
 def read_engines(root: Value) -> Mapping[str, str]:
     """The engine profile that a registry's entry names for each slug."""
     found: dict[str, str] = {}
-    for slug, _, entry in _entries(root, _DEPTH, is_registry(root.path)):
+    for slug, _, entry in entries(root, is_registry(root.path)):
         fields = entry.fields() if entry.is_mapping else {}
         named = next((text for key in ENGINE_MARKS if key in fields and (text := fields[key].text)), None)
         if named:
@@ -66,8 +68,8 @@ def engine_of(catalog: Catalog, header: Header, slugs: Iterable[str]) -> EngineP
     return catalog.engines.get(names.pop()) if len(names) == 1 else None
 
 
-def _entries(value: Value, depth: int, plain: bool) -> Iterator[tuple[str, str, Value]]:
-    """(slug, compose, entry) of every entry."""
+def entries(value: Value, plain: bool, depth: int = DEPTH) -> Iterator[tuple[str, str, Value]]:
+    """(slug, compose, entry) of every entry; `plain` when a slug may be followed by the path itself."""
     if not depth:
         return
     if value.is_mapping:
@@ -76,7 +78,7 @@ def _entries(value: Value, depth: int, plain: bool) -> Iterator[tuple[str, str, 
             if path:
                 yield key, path, entry
             else:
-                yield from _entries(entry, depth - 1, plain)
+                yield from entries(entry, plain, depth - 1)
         return
     for entry in value.children:
         if entry.is_mapping:
