@@ -26,6 +26,7 @@ MAX_TRIALS = 40
 """Values tried for one service: it takes about five toggles with all words to come there."""
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
+_ZERO = "0"
 _DRAFTER = "spec_decode.method"
 
 Worlds = tuple[EngineWorld, ...]
@@ -176,7 +177,7 @@ def _unparsable(
 
 
 def _mere_presence(service: ResolvedService, toggle: _Toggle, trials: _Trials) -> Iterator[Observation]:
-    """Words for off that switch something on, because the script only asks whether there is any; where a comment offers
+    """A word for off that switches something on, because the script only asks whether there is any; where a comment offers
     a value, so that somebody may think of its opposite.
     """
     on = next((value for value in sorted(toggle.documented) if value.lower() in ON), None)
@@ -185,9 +186,8 @@ def _mere_presence(service: ResolvedService, toggle: _Toggle, trials: _Trials) -
     set_to = trials.worlds(toggle.name, on)
     if not _starts(set_to) or not _signature(set_to).isdisjoint(_signature(trials.default)):
         return
-    wrong = [word for word in OFF[:3] if _signature(trials.worlds(toggle.name, word)) == _signature(set_to)]
-    if wrong:
-        yield _trap(service, toggle, "presence", wrong, understood=on, worlds=set_to, trials=trials)
+    if _signature(trials.worlds(toggle.name, _ZERO)) == _signature(set_to):
+        yield _trap(service, toggle, "presence", [_ZERO], understood=on, worlds=set_to, trials=trials)
 
 
 def _starts(worlds: Worlds) -> bool:

@@ -59,6 +59,7 @@ def test_what_is_an_offer(comment: str) -> None:
         "vllm/other-slug: set SPEC=off",
         "SPEC=off bash scripts/switch.sh",
         "SPEC=off and nothing else",
+        "docker compose -f base.yml -f mtp.yml up; set SPEC=off to run without it",
         "The launchers set SPEC=off",
         "set HF_TOKEN=x to fetch the weights",
         "set VLLM_LOGGING_LEVEL=DEBUG to see more",
