@@ -54,7 +54,7 @@ _NO_OFFER = re.compile(
 _DENIED = re.compile(r"[`'\"]?\s+(?:is|was|does|did|has|had|won)\b|[`'\"]?\s+no longer\b", re.IGNORECASE)
 _ENDS = re.compile(r"[.;!?](?=\s)|\s[•·]\s")
 _OTHER_FILE = re.compile(r"[\w./-]+\.ya?ml\b|(?<![\w./-])(?:vllm|sglang|llama-?cpp|ik-llama|beellama)/[\w.-]+")
-_TOGETHER = re.compile(r"(?<!\S)-f\s+(\S{1,200}\.ya?ml)\b")
+_TOGETHER = re.compile(r"(?<!\S)-f\s+\S{1,200}\s+-f\s")
 _LEFT_OUT = re.compile(rf"\s*(?:-\s*({_NAME})\s*(?:[=:]|$)|({_NAME}):\s)")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)
 _IDENTIFIER = re.compile(_NAME)
@@ -137,9 +137,7 @@ def _candidates(path: str, text: str) -> tuple[_Offered, ...]:
     said = {position.line: comment for position, comment in comments(path, text).items()}
     if not any("=" in comment for comment in said.values()):
         return ()
-    if any(
-        posixpath.basename(other) != posixpath.basename(path) for other in _TOGETHER.findall("\n".join(said.values()))
-    ):
+    if any(_TOGETHER.search(comment[:MAX_LINE]) for comment in said.values()):
         return ()  # it runs together with another file, which may read anything
     edits = {match[1] or match[2] for comment in said.values() if (match := _LEFT_OUT.match(comment))}
     found = (

@@ -62,7 +62,7 @@ def _by_name(deviations: Iterable[Deviation]) -> Mapping[str, list[Deviation]]:
 
 def _documented(service: ResolvedService, name: str) -> frozenset[str]:
     """The values that comments offer for a variable."""
-    return frozenset(offer.value for offer in service.survey.offers if offer.name == name)
+    return frozenset(offer.value for offer in service.survey.offers if offer.name == name and not offer.denied)
 
 
 def _accepted(service: ResolvedService, name: str) -> frozenset[str]:
@@ -177,8 +177,8 @@ def _unparsable(
 
 
 def _mere_presence(service: ResolvedService, toggle: _Toggle, trials: _Trials) -> Iterator[Observation]:
-    """A word for off that switches something on, because the script only asks whether there is any; where a comment offers
-    a value, so that somebody may think of its opposite.
+    """A word for off that switches something on, because the script only asks whether there is any; where a comment
+    offers a value, so that somebody may think of its opposite.
     """
     on = next((value for value in sorted(toggle.documented) if value.lower() in ON), None)
     if on is None or toggle.seam.default:

@@ -16,6 +16,9 @@ _PLACEHOLDER = re.compile(r"<[^<>]*>|(?<=\s)(?:\.\.\.|…)")
 
 _DENIED = re.compile(r"[`'\".,:)\s]*(?:(?:is|are)\s*(?:not\b|n['’]t\b)|must\s+not\b|cannot\b|never\b)", re.I)
 _DENYING = re.compile(r"(?:\bnot|n['’]t|\bnever|\bavoid)\s+(?:(?:set|use|pass|try|choose)(?:ting)?\s+)?[`'\"]?$", re.I)
+_NEAR = 80
+"""Characters before a value in which a word may speak against it: a comment can be as long as its file."""
+
 _SETS = re.compile(r"\b(?:sets?|exports?|defines?)\b", re.I)
 _COMMENT = re.compile(r"(?:^|(?<=\s))#+(.*)$")
 
@@ -58,7 +61,9 @@ def offers(path: str, text: str) -> tuple[Offer, ...]:
         for match in _OFFER.finditer(comment) if "=" in comment else ():
             value = match[2].strip("\"'").rstrip(".…:*")
             if value and not value.startswith("$") and not _PLACEHOLDER.search(match[2]):
-                denied = _DENIED.match(comment, match.end()) or _DENYING.search(comment[: match.start()])
+                denied = _DENIED.match(comment, match.end()) or _DENYING.search(
+                    comment[max(match.start() - _NEAR, 0) : match.start()]
+                )
                 found.append(Offer(match[1], value, position, comment, denied is not None))
     return tuple(found)
 
