@@ -95,7 +95,7 @@ def of_offers(repository: Repository, files: tuple[str, ...], service: ResolvedS
     found = [*_in_comments(repository.tree, files), *_in_documents(repository.tree, service)]
     if not found:
         return
-    read = _read_in_folder(repository.tree, files)
+    read = _read_in(repository.tree, (*files, service.path, *service.defaults[0].realisation.project.files))
     unread = [one for one in found if one.name not in read and not _is_known(repository, service, one.name)]
     if not unread:
         return
@@ -202,11 +202,9 @@ def _naming(text: str, names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
     return tuple((number, line) for number, line in lines if any(name in line for name in names) and "=" in line)
 
 
-def _read_in_folder(tree: Tree, files: tuple[str, ...]) -> frozenset[str]:
-    """The names that stand outside of comments in the composes, and in the files beside them."""
-    folders = {posixpath.dirname(path) for path in files}
-    beside = [p for p in tree.paths() if p.endswith((".yml", ".yaml")) and posixpath.dirname(p) in folders]
-    return frozenset().union(*(_names(_text(tree, path)) for path in dict.fromkeys((*files, *beside))))
+def _read_in(tree: Tree, files: Iterable[str]) -> frozenset[str]:
+    """The names that stand outside of comments in composes."""
+    return frozenset().union(*(_names(_text(tree, path)) for path in dict.fromkeys(files)))
 
 
 @lru_cache(maxsize=512)

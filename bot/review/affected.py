@@ -32,7 +32,7 @@ class Affected:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A tree that lists some of its files, and has them all."""
+    """A tree that lists some of its YAML files, and has them all."""
 
     below: Tree
     listed: frozenset[str]
@@ -41,7 +41,7 @@ class _Listing:
         return self.below.read(path)
 
     def paths(self) -> Iterable[str]:
-        return [path for path in self.below.paths() if path in self.listed]
+        return [path for path in self.below.paths() if path in self.listed or not path.endswith((".yml", ".yaml"))]
 
     def is_directory(self, path: str) -> bool:
         return self.below.is_directory(path)
@@ -58,7 +58,7 @@ def affected(base: Repository, head: Repository, changed: Iterable[str]) -> Affe
     if base.catalog is not head.catalog and _described(base) != _described(head):
         everything = frozenset(texts[0]) | frozenset(texts[1])
         return Affected(frozenset(_units(base, everything)), frozenset(_units(head, everything)), everything)
-    renamed = _renamed_by_the_registry(base, head, texts)
+    renamed = _renamed_by_the_registry(base, head, texts) | _stated_anew(base, head)
     near = dependents(_together(base.tree, head.tree, *texts), paths) | renamed
     near |= _beside(near, texts)
     before, after = (_units(side, near) for side in (base, head))
@@ -73,7 +73,7 @@ def affected(base: Repository, head: Repository, changed: Iterable[str]) -> Affe
 
 def _described(repository: Repository) -> object:
     """What the repository says about all of its composes. Its names for them are looked at one by one."""
-    return replace(repository.catalog, slugs={}).without_positions()
+    return replace(repository.catalog, slugs={}, stated={}).without_positions()
 
 
 def _yaml_texts(tree: Tree) -> dict[str, str]:
@@ -104,6 +104,16 @@ def _different(before: dict[str, str], after: dict[str, str]) -> frozenset[str]:
     does not name the symbolic links to what changed.
     """
     return frozenset(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+
+
+def _stated_anew(base: Repository, head: Repository) -> frozenset[str]:
+    """Composes of which the registry states something else now, wherever it stands."""
+
+    def said(side: Repository, path: str) -> list[tuple[str, str, str | None]]:
+        return [(one.slug, one.property, one.value) for one in side.catalog.stated.get(path, ())]
+
+    paths = base.catalog.stated.keys() | head.catalog.stated.keys()
+    return frozenset(path for path in paths if said(base, path) != said(head, path))
 
 
 def _renamed_by_the_registry(base: Repository, head: Repository, texts: Iterable[dict[str, str]]) -> frozenset[str]:
