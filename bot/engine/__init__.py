@@ -13,6 +13,7 @@ from bot.engine.model import (
     Pin,
     Property,
     Value,
+    undoubted,
 )
 from bot.engine.models import model_from_argv
 from bot.engine.resolve import resolve, source_link, source_links
@@ -36,4 +37,5 @@ __all__ = [
     "same_image",
     "source_link",
     "source_links",
+    "undoubted",
 ]

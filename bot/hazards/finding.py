@@ -72,7 +72,7 @@ def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> 
         slug=subject.slugs[0] if subject.slugs else None,
         cause=view.observation.cause if view.observation else "",
         world=verdict.world,
-        properties={name: view.properties.get(name, UNKNOWN_PROPERTY) for name in rule.properties},
+        properties={name: view.situation.properties.get(name, UNKNOWN_PROPERTY) for name in rule.properties},
         chain=_chain(rule, view),
         links=_addresses(rule, view),
         message=_message(rule, verdict, graded, values),
@@ -270,7 +270,7 @@ def _links(rule: Rule, view: View) -> Iterator[Reason]:
         if any(isinstance(leaf, FactsTest) for leaf in rule.when.leaves):
             yield from _assumption(view)
     for name in rule.properties:
-        found = view.properties.get(name)
+        found = view.situation.properties.get(name)
         if found is not None:
             yield from (reason for reason in found.because if found.known or name not in reason.text)
     if rule.when.asks_release or any(mitigation.when.asks_release for mitigation in rule.mitigations):
@@ -293,7 +293,8 @@ def _assumption(view: View) -> Iterator[Reason]:
 def _addresses(rule: Rule, view: View) -> dict[Reason, str]:
     """Where the reasons that a release's source gave can be read."""
     asked = asked_releases(view)
-    found = [view.properties[name] for name in rule.properties if name in view.properties]
+    properties = view.situation.properties
+    found = [properties[name] for name in rule.properties if name in properties]
     return {reason: link for prop in found for reason, link in source_links(asked, prop).items()}
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from bot.catalog import Catalog, Header, engine_of, hardware_for, model_for, overlays_for, read_header, slugs_of
 from bot.compose import Documents, Project
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
 from bot.provenance import Position, Reason, Word
-from bot.resolution.assumptions import UnseenFiles, agree, contradicted, honest, shaken
+from bot.resolution.assumptions import Possible, UnseenFiles, agree, contradicted, honest, shaken
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.resolution.search import explore
@@ -140,6 +141,10 @@ def _cuts(seen: Survey, pairs: int, position: Position) -> Iterator[Unresolved]:
         yield Unresolved(f"{pairs} pairs of values of seams were not tried: they are too many", position)
 
 
+Doubted = Callable[[], Run | None]
+"""Follows the ways of a world in which assumptions do not hold."""
+
+
 class _Reader:
     """Turns realisations of one service into engine worlds; equal launches are resolved once."""
 
@@ -155,13 +160,22 @@ class _Reader:
         """One for each way through the script, and one that says why, if some way could not be followed."""
         image = self._pin(realisation)
         outcomes = realisation.run.outcomes if realisation.run is not None else ()
-        doubted = self._deployment.without_assumptions(realisation)
+        doubted = self._doubted(realisation, outcomes)
         worlds = [self._world(realisation, outcome, image, doubted) for outcome in outcomes]
         if lost := _reasons(realisation):
             worlds.append(EngineWorld(realisation, None, None, image, None, (), lost))
         return tuple(worlds)
 
-    def _world(self, realisation: Realisation, outcome: Outcome, image: Pin, doubted: Run | None) -> EngineWorld:
+    def _doubted(self, realisation: Realisation, outcomes: Sequence[Outcome]) -> Doubted:
+        """The ways when assumptions do not hold. Few ask for those of a world that somebody has to choose; those of the
+        default world are looked up later too, when nothing may be read any more.
+        """
+        doubted = cache(lambda: self._deployment.without_assumptions(realisation))
+        if not realisation.deviations and any(outcome.rests_on for outcome in outcomes):
+            doubted()
+        return doubted
+
+    def _world(self, realisation: Realisation, outcome: Outcome, image: Pin, doubted: Doubted) -> EngineWorld:
         kind, argv = server(outcome)
         unseen = _unseen(outcome, kind)
         if unseen is not None:
@@ -176,18 +190,24 @@ class _Reader:
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 
     def _assumed(
-        self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], files: UnseenFiles
+        self, outcome: Outcome, doubted: Doubted, image: Pin, sm: tuple[int, ...], files: UnseenFiles
     ) -> Engine | None:
         """The engine of a way. What is another one when an unseen file sets more than is assumed is no certainty."""
         engine = self._of(outcome, image, sm, files)
-        if engine is None or doubted is None or not outcome.rests_on:
+        if engine is None or not outcome.rests_on:
             return engine
-        ways = [(other, contradicted(outcome, other)) for other in doubted.outcomes if agree(outcome, other)]
-        ways.sort(key=lambda way: len(way[1]))
-        unknown = [(None, outcome.rests_on)] if doubted.unresolved else []
-        return shaken(
-            engine, lambda: [*((self._of(other, image, sm, files), texts) for other, texts in ways), *unknown]
-        )
+
+        def others() -> Iterator[Possible]:
+            run = doubted()
+            if run is None:
+                return
+            ways = [(other, contradicted(outcome, other)) for other in run.outcomes if agree(outcome, other)]
+            for other, texts in sorted(ways, key=lambda way: len(way[1])):
+                yield self._of(other, image, sm, files), texts
+            if run.unresolved:
+                yield None, outcome.rests_on
+
+        return shaken(engine, others)
 
     def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], files: UnseenFiles) -> Engine | None:
         kind, argv = server(outcome)
