@@ -13,6 +13,7 @@ from bot.engine.model import (
     Pin,
     Property,
     Value,
+    may_read,
     undoubted,
 )
 from bot.engine.models import model_from_argv
@@ -31,6 +32,7 @@ __all__ = [
     "Value",
     "image_entrypoint",
     "is_upstream",
+    "may_read",
     "model_from_argv",
     "pin",
     "resolve",

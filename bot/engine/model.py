@@ -163,6 +163,15 @@ class Ineffective:
     because: tuple[Reason, ...] = ()
 
 
+READ_BELOW = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "TORCH_COMPILE_DISABLE"})
+"""Variables of other libraries that a property or a refusal depends on."""
+
+
+def may_read(variable: str) -> bool:
+    """Whether an engine may depend on a variable: two launches that differ in others alone are the same one."""
+    return variable.startswith("VLLM_") or variable in READ_BELOW
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """An engine process: what follows the program name, and the environment.

@@ -9,7 +9,7 @@ from functools import cache
 
 from bot.catalog import Catalog, Header, engine_of, hardware_for, model_for, overlays_for, read_header, slugs_of
 from bot.compose import Documents, Project
-from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
+from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, may_read, pin, resolve
 from bot.provenance import Position, Reason, Word
 from bot.resolution.assumptions import Possible, UnseenFiles, agree, contradicted, honest, shaken
 from bot.resolution.model import EngineWorld, ResolvedService
@@ -153,7 +153,7 @@ class _Reader:
         self._deployment = deployment
         self._catalog = repository.catalog
         self._path = path
-        self._engines: dict[tuple[object, ...], Engine] = {}
+        self._engines: dict[tuple[object, ...], tuple[dict[tuple[int, ...], Engine], dict[str, object]]] = {}
         self._pins: dict[str, Pin] = {}
 
     def worlds(self, realisation: Realisation) -> tuple[EngineWorld, ...]:
@@ -221,17 +221,17 @@ class _Reader:
         sm: tuple[int, ...],
         files: UnseenFiles,
     ) -> Engine:
-        key = (
+        asked = (
             image,
-            sm,
             files,
             tuple((word.text, word.splits) for word in argv),
-            tuple((name, word.text) for name, word in sorted(environment.items())),
+            tuple((name, word.text) for name, word in sorted(environment.items()) if may_read(name)),
         )
-        if key not in self._engines:
+        on_cards, common = self._engines.setdefault(asked, ({}, {}))
+        if sm not in on_cards:
             launch = Launch(argv, environment, image, self._model(argv), sm)
-            self._engines[key] = files.in_doubt(honest(resolve(launch)))
-        return self._engines[key]
+            on_cards[sm] = files.in_doubt(honest(resolve(launch, common=common)))
+        return on_cards[sm]
 
     def _model(self, argv: tuple[Word, ...]) -> Model:
         """What the repository's profiles say of the model; the engine falls back on its name."""
