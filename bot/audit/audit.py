@@ -159,15 +159,12 @@ def _is_meant_to_serve(service: ResolvedService) -> bool:
 def _findings(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
     if not any(world.engine is not None for world in service.defaults):
         return evaluate(_without_properties(rules), subject(service))
-    findings = evaluate_on_cards(rules, service)
-    if not service.survey.dead:
-        return findings
+    plain = tuple(of_seams(service))
+    findings = evaluate_on_cards(rules, service, plain)
     engine_rules = {rule.id for rule in rules.over_properties}
     standing = {found.rule for found in findings if found.status == "active" and at_least(found.level, "warning")}
-    seams = tuple(
-        _with_mitigations(repository, unit, service, rules, seam, standing & engine_rules) for seam in of_seams(service)
-    )
-    return evaluate_on_cards(rules, service, seams)
+    seams = tuple(_with_mitigations(repository, unit, service, rules, seam, standing & engine_rules) for seam in plain)
+    return findings if seams == plain else evaluate_on_cards(rules, service, seams)
 
 
 def _without_properties(rules: Rules) -> Rules:

@@ -10,7 +10,7 @@ from bot.audit import Unit, discover
 from bot.commands.catalogue import EXPLAIN, Explain
 from bot.commands.hazard import explain_hazard, hazard_ids
 from bot.compose import load_project
-from bot.engine import PROPERTIES, Property, source_links
+from bot.engine import PROPERTIES, Property, source_links, undoubted
 from bot.markdown import cell, code, folded, prose
 from bot.resolution import EngineWorld, Repository, ResolvedService, resolve_service
 from bot.review.chain import chain_lines
@@ -186,7 +186,7 @@ def _properties(worlds: Iterable[EngineWorld]) -> dict[str, str]:
     """Each property as it is in all of these worlds."""
     found: dict[str, set[str]] = {}
     for world in worlds:
-        for name, value in world.engine.properties.items() if world.engine else ():
+        for name, value in undoubted(world.engine.properties).items() if world.engine else ():
             found.setdefault(name, set()).add(_value(value) if value.known else "not known")
     return {name: values.pop() if len(values) == 1 else "not known" for name, values in found.items()}
 

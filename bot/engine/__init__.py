@@ -13,6 +13,8 @@ from bot.engine.model import (
     Pin,
     Property,
     Value,
+    may_read,
+    undoubted,
 )
 from bot.engine.models import model_from_argv
 from bot.engine.resolve import resolve, source_link, source_links
@@ -30,10 +32,12 @@ __all__ = [
     "Value",
     "image_entrypoint",
     "is_upstream",
+    "may_read",
     "model_from_argv",
     "pin",
     "resolve",
     "same_image",
     "source_link",
     "source_links",
+    "undoubted",
 ]

@@ -7,16 +7,15 @@ something else.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 from bot import __version__
 from bot.rules import RULES
@@ -68,8 +67,8 @@ def base() -> Path:
 @cache
 def _form() -> str:
     """What a release file must be of: its form, this program's version, and the definitions that are looked for."""
-    wanted = hashlib.sha256((RULES / "vllm" / "anchors.json").read_bytes()).hexdigest()[:8]
-    return f"{SCHEMA}-{__version__}-{wanted}"
+    wanted = crc32((RULES / "vllm" / "anchors.json").read_bytes())
+    return f"{SCHEMA}-{__version__}-{wanted:08x}"
 
 
 def read(version: str) -> str | None:
@@ -121,7 +120,9 @@ def _write(version: str, ending: str, text: str, most: int) -> Path:
     where = folder()
     where.mkdir(parents=True, exist_ok=True)
     file = where / f"{version}.{ending}"
-    handle, partial = tempfile.mkstemp(prefix=f".{version}-", dir=where)
+    from tempfile import mkstemp  # imports much, and few learn
+
+    handle, partial = mkstemp(prefix=f".{version}-", dir=where)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)

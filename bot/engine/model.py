@@ -52,14 +52,23 @@ class Property:
 
 
 class Properties(Mapping[str, Property]):
-    """Properties by name, each found when somebody first looks at it: a rule reads few of them."""
+    """Properties by name, each found when somebody first looks at it: a rule reads few of them.
 
-    __slots__ = ("_find", "_found", "_names")
+    `undoubted` are the same values with less doubt about them, where those cost something to find.
+    """
 
-    def __init__(self, names: tuple[str, ...], find: Callable[[str], Property]) -> None:
+    __slots__ = ("_find", "_found", "_names", "undoubted")
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        find: Callable[[str], Property],
+        undoubted: Mapping[str, Property] | None = None,
+    ) -> None:
         self._names = names
         self._find = find
         self._found: dict[str, Property] = {}
+        self.undoubted: Mapping[str, Property] = self if undoubted is None else undoubted
 
     def __getitem__(self, name: str) -> Property:
         found = self._found.get(name)
@@ -77,6 +86,13 @@ class Properties(Mapping[str, Property]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+def undoubted(properties: Mapping[str, Property]) -> Mapping[str, Property]:
+    """Properties for those who ask for values alone: a value and whether it is known are as they are; it may be less
+    certain than is said, and for more reasons.
+    """
+    return properties.undoubted if isinstance(properties, Properties) else properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +161,15 @@ class Ineffective:
     setting: str
     message: str
     because: tuple[Reason, ...] = ()
+
+
+READ_BELOW = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "TORCH_COMPILE_DISABLE"})
+"""Variables of other libraries that a property or a refusal depends on."""
+
+
+def may_read(variable: str) -> bool:
+    """Whether an engine may depend on a variable: two launches that differ in others alone are the same one."""
+    return variable.startswith("VLLM_") or variable in READ_BELOW
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from bot.engine.commandline import UNKNOWN, CommandLine, Setting, parse, unread
 from bot.engine.derivations import caching, compilation, model_kind, plain, runner, scheduling, speculation, worker
 from bot.engine.derivations.basis import Basis, readings
 from bot.engine.derivations.conflicts import conflicts
-from bot.engine.derivations.context import Context, Derivation, Release, or_by_name
+from bot.engine.derivations.context import Common, Context, Derivation, Release, or_by_name
 from bot.engine.doubts import doubts
 from bot.engine.facts import Facts
 from bot.engine.likeness import Note, unnoted
@@ -44,16 +44,16 @@ DERIVATIONS: Mapping[str, Derivation] = {name: or_by_name(derive) for name, deri
 """How each property of `PROPERTIES` is found."""
 
 
-def in_release(launch: Launch, facts: Facts, *, all_files: bool = False) -> Engine:
-    """The engine that a launch means in one release."""
+def in_release(launch: Launch, facts: Facts, *, all_files: bool = False, common: Common | None = None) -> Engine:
+    """The engine that a launch means in one release. `common` is what was found of it on other cards."""
     line = read_line(launch, facts, all_files=all_files)
-    context = context_of(launch, line, basis_of(facts))
+    context = context_of(launch, line, basis_of(facts), common)
     return Engine(
         pin=launch.pin,
         releases=(facts.version,),
         parsed=parsed(line),
         properties=Properties(PROPERTIES, lambda name: shaken(name, context[name], line, facts)),
-        errors=line.errors or conflicts(context),
+        errors=line.errors or context.once("conflicts", conflicts),
         ineffective=line.ineffective + unread(launch.environment, facts),
         refused=bool(line.errors),
         launch=launch,
@@ -66,9 +66,11 @@ def read_line(launch: Launch, facts: Facts, *, all_files: bool, note: Note = unn
     return replace(line, settings={**line.settings, **_refused(line, facts, note)}) if line.errors else line
 
 
-def context_of(launch: Launch, line: CommandLine, release: Release) -> Context:
+def context_of(launch: Launch, line: CommandLine, release: Release, common: Common | None = None) -> Context:
     """What derivations may ask. The model is what the repository says of it, else what its name says."""
-    context = Context(launch, line, release, launch.model, traits(None), DERIVATIONS)
+    context = Context(
+        launch, line, release, launch.model, traits(None), DERIVATIONS, common={} if common is None else common
+    )
     stated = sure(launch.model)
     if (stated.recurrent, stated.moe, stated.architecture, stated.hybrid) == (None, None, None, None):
         stated = model_from_argv(plain.model_name(context))

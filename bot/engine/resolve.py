@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.engine import facts as facts_of
 from bot.engine.agreement import agree
+from bot.engine.derivations.context import Common
 from bot.engine.facts import SOURCE_URL
 from bot.engine.model import Engine, Launch, Property
 from bot.engine.release import DERIVATIONS, in_release
@@ -15,15 +16,16 @@ from bot.provenance import Reason
 __all__ = ["DERIVATIONS", "in_release", "resolve", "source_link", "source_links"]
 
 
-def resolve(launch: Launch, *, all_files: bool = False) -> Engine:
+def resolve(launch: Launch, *, all_files: bool = False, common: Common | None = None) -> Engine:
     """The engine that a launch means.
 
     A pin without a release that has facts is asked of every release that has (see `agreement`). `all_files` says
-    that `launch.files` are all the files there are, so that a missing configuration file is an error.
+    that `launch.files` are all the files there are, so that a missing configuration file is an error. `common` takes
+    what is found of the launch whatever the card, and gives it when the same launch is asked for on another one.
     """
     release = launch.pin.release
     if release is not None and facts_of.is_known(release):
-        return in_release(launch, facts_of.load(release), all_files=all_files)
+        return in_release(launch, facts_of.load(release), all_files=all_files, common=common)
     together = Together(launch, [facts_of.load(name) for name in facts_of.releases()], all_files=all_files)
     return agree(launch.pin, together.engines(), together.own)
 

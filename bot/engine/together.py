@@ -92,10 +92,15 @@ class Together:
         """A property of one of the engines, with the release's own reasons."""
         (version,) = engine.releases
         index = next(i for i, basis in enumerate(self._panel.members) if basis.facts.version == version)
-        basis, line = self._panel.members[index], self._by_release[index][0].line
+        line = self._by_release[index][0].line
+        return shaken(name, self._alone(index)[name], line, self._panel.members[index].facts)
+
+    def _alone(self, index: int) -> Context:
+        """The launch in the release at `index`, shared with no other."""
         if index not in self._exact:
-            self._exact[index] = context_of(self._launch, line, basis)
-        return shaken(name, self._exact[index][name], line, basis.facts)
+            line = self._by_release[index][0].line
+            self._exact[index] = context_of(self._launch, line, self._panel.members[index])
+        return self._exact[index]
 
     def _group(self, index: int, rest: int) -> _Group:
         """Those of the `rest` that read the command line, and find the model in it, as the release at `index`."""
@@ -123,12 +128,14 @@ class Together:
         return group.line.ineffective + unread(self._launch.environment, self._panel.members[index].facts)
 
     def _refusals(self) -> list[tuple[EngineError, ...]]:
-        """The errors of each release, as far as all have one: no error of the newest counts beside one without."""
+        """The errors of each release, as far as all have one: no error of the newest counts beside one without.
+
+        Mostly the newest that is asked has none, so that asking each alone is asking one.
+        """
         none: list[tuple[EngineError, ...]] = [()] * len(self._panel.members)
         found = none.copy()
         for index in reversed(range(len(found))):
-            group, sharing = self._by_release[index]
-            found[index] = group.line.errors or conflicts(sharing.context(index))
+            found[index] = self._by_release[index][0].line.errors or conflicts(self._alone(index))
             if not found[index]:
                 return none
         return found

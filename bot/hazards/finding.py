@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bot.engine import source_links
-from bot.engine.model import Property
+from bot.engine.model import Property, Value
 from bot.hazards.asking import ways_to_tell
 from bot.hazards.grading import Graded, grade, level, rule_level
 from bot.hazards.logic import View
@@ -72,7 +73,7 @@ def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> 
         slug=subject.slugs[0] if subject.slugs else None,
         cause=view.observation.cause if view.observation else "",
         world=verdict.world,
-        properties={name: view.properties.get(name, UNKNOWN_PROPERTY) for name in rule.properties},
+        properties={name: view.situation.properties.get(name, UNKNOWN_PROPERTY) for name in rule.properties},
         chain=_chain(rule, view),
         links=_addresses(rule, view),
         message=_message(rule, verdict, graded, values),
@@ -95,12 +96,29 @@ def _loudness(rule: Rule, own: Level, graded: Graded, verdict: Verdict) -> Level
     return level(own, graded.grade, verdict.status, rule.silent_corruption)
 
 
-def _values(subject: Subject, view: View) -> dict[str, Any]:
+class _Known(Mapping[str, Value]):
+    """The values of those properties that are known, each found when a text names it."""
+
+    def __init__(self, properties: Mapping[str, Property]) -> None:
+        self._properties = properties
+
+    def __getitem__(self, name: str) -> Value:
+        found = self._properties[name]
+        if not found.known:
+            raise KeyError(name)
+        return found.value
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, found in self._properties.items() if found.known)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _values(subject: Subject, view: View) -> ChainMap[str, Any]:
     """What the holes of the rule's texts may be filled with. Observations win: they are the more specific."""
     situation = view.situation
-    values: dict[str, Any] = {
-        name: found.value for name, found in view.properties.items() if found.certainty != "unknown"
-    }
+    values: dict[str, Any] = {}
     values |= {"service": subject.service, "file": subject.path, "slug": subject.slugs[0] if subject.slugs else None}
     values |= {"image": situation.pin.image or "(no image)", "world": assignment(situation.world.environment)}
     values["gpu"] = " and ".join(f"sm_{capability}" for capability in situation.sm)
@@ -110,7 +128,7 @@ def _values(subject: Subject, view: View) -> dict[str, Any]:
     if view.observation:
         values |= _parts_of_argument(view.observation.fields)
         values |= view.observation.fields
-    return values
+    return ChainMap(values, _Known(view.properties))  # type: ignore[arg-type] # only ever read
 
 
 def _parts_of_argument(fields: Mapping[str, Any]) -> dict[str, str]:
@@ -172,7 +190,7 @@ def _missing(rule: Rule, verdict: Verdict) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lacking))
 
 
-def _advice(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict, values: Mapping[str, Any]) -> str:
+def _advice(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict, values: ChainMap[str, Any]) -> str:
     """What to do; of a hazard that may not be there, only in case it is."""
     if verdict.status == "mitigated":
         return ""
@@ -183,7 +201,7 @@ def _advice(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict, values
     return " ".join([*asks, *([f"If it is so: {remedy}"] if remedy else [])])
 
 
-def _remedy(rules: Rules, rule: Rule, subject: Subject, view: View, values: Mapping[str, Any]) -> str:
+def _remedy(rules: Rules, rule: Rule, subject: Subject, view: View, values: ChainMap[str, Any]) -> str:
     """The first remedy that fits the situation, undoes the hazard, and leaves no other that was not there before."""
     for remedy in rule.remedies:
         if remedy.when.decide(view) is not True:
@@ -191,7 +209,7 @@ def _remedy(rules: Rules, rule: Rule, subject: Subject, view: View, values: Mapp
         if remedy.seam:
             world = _switch(rules, rule, subject, view, remedy)
             if world is not None:
-                return remedy.text.fill({**values, "seam": assignment(world.situation.world.environment)})
+                return remedy.text.fill(values.new_child({"seam": assignment(world.situation.world.environment)}))
         elif not (remedy.effect or remedy.fixes) or _is_safe(rules, rule, view, _after(view, remedy)):
             return remedy.text.fill(values)
     return ""
@@ -270,7 +288,7 @@ def _links(rule: Rule, view: View) -> Iterator[Reason]:
         if any(isinstance(leaf, FactsTest) for leaf in rule.when.leaves):
             yield from _assumption(view)
     for name in rule.properties:
-        found = view.properties.get(name)
+        found = view.situation.properties.get(name)
         if found is not None:
             yield from (reason for reason in found.because if found.known or name not in reason.text)
     if rule.when.asks_release or any(mitigation.when.asks_release for mitigation in rule.mitigations):
@@ -293,7 +311,8 @@ def _assumption(view: View) -> Iterator[Reason]:
 def _addresses(rule: Rule, view: View) -> dict[Reason, str]:
     """Where the reasons that a release's source gave can be read."""
     asked = asked_releases(view)
-    found = [view.properties[name] for name in rule.properties if name in view.properties]
+    properties = view.situation.properties
+    found = [properties[name] for name in rule.properties if name in properties]
     return {reason: link for prop in found for reason, link in source_links(asked, prop).items()}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
-from bot.engine.model import Property, Value
+from bot.engine.model import Property, Value, undoubted
 from bot.hazards.model import Level, Observation, Situation, Status
 from bot.hazards.releases import Truth, Upstream, agreed
 
@@ -32,7 +32,10 @@ class Others(Protocol):
 
 @dataclass(slots=True)
 class View:
-    """What a predicate looks at: a situation, perhaps narrowed to one release or one observation."""
+    """What a predicate looks at: a situation, perhaps narrowed to one release or one observation.
+
+    No predicate asks how certain `properties` are: they are the undoubted ones.
+    """
 
     situation: Situation
     properties: Mapping[str, Property]
@@ -45,7 +48,8 @@ class View:
     @classmethod
     def of(cls, situation: Situation, upstream: Upstream) -> View:
         """The situation as it is."""
-        return cls(situation, situation.properties, situation.releases, upstream, contains=situation.pin.contains)
+        properties = undoubted(situation.properties)
+        return cls(situation, properties, situation.releases, upstream, contains=situation.pin.contains)
 
     def about(self, observation: Observation, others: Others) -> View:
         """The same situation, seen by a rule that asks about one of its observations."""

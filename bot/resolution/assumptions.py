@@ -8,7 +8,7 @@ from functools import cache
 
 from bot.compose import Service
 from bot.engine import Engine, EngineError, Launch, resolve
-from bot.engine.model import Properties, Property
+from bot.engine.model import Properties, Property, undoubted
 from bot.provenance import Reason, Word
 from bot.shell import CONTRARY_TO, Outcome
 
@@ -19,9 +19,10 @@ def honest(engine: Engine) -> Engine:
 
 
 def _seen_through(engine: Engine, see: Callable[[str, Property], Property]) -> Engine:
-    """The engine with `see` laid over each property, when somebody looks at it."""
+    """The engine with `see` laid over each property, when somebody looks at it. It may only add doubts."""
     properties = engine.properties
-    return replace(engine, properties=Properties(tuple(properties), lambda name: see(name, properties[name])))
+    seen = Properties(tuple(properties), lambda name: see(name, properties[name]), undoubted(properties))
+    return replace(engine, properties=seen)
 
 
 def _honest(_name: str, found: Property) -> Property:
@@ -107,7 +108,7 @@ def shaken(engine: Engine, others: Callable[[], Iterable[Possible]]) -> Engine:
         if possible is None:
             possible = [(other, texts) for other, texts in others() if other is not engine]
         for other, texts in possible:
-            if _differs(found, other.properties if other else {}, name):
+            if _differs(found, undoubted(other.properties) if other else {}, name):
                 because = (Reason("assumption", "", None, text) for text in texts)
                 kept = tuple(reason for reason in because if reason not in found.because)
                 return Property(found.value, "assumed", (*found.because, *kept))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from bot.engine import undoubted
 from bot.resolution.model import EngineWorld
 from bot.worlds.model import Deviation
 
@@ -97,10 +98,10 @@ def _signature(worlds: Sequence[EngineWorld], names: frozenset[str]) -> dict[str
     """What some properties are over all forks of a world."""
     found: dict[str, set[object]] = {}
     for world in worlds:
-        properties = world.engine.properties if world.engine else {}
+        properties = undoubted(world.engine.properties) if world.engine else {}
         for name in names & properties.keys():
             value = properties[name]
-            found.setdefault(name, set()).add((value.certainty == "unknown", value.value))
+            found.setdefault(name, set()).add((value.known, value.value))
     return {name: frozenset(values) for name, values in found.items()}
 
 

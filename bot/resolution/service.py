@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from bot.catalog import Catalog, Header, engine_of, hardware_for, model_for, overlays_for, read_header, slugs_of
 from bot.compose import Documents, Project, Service
-from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, pin, resolve
+from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, may_read, pin, resolve
 from bot.provenance import Position, Reason, Word
-from bot.resolution.assumptions import UnseenFiles, agree, contradicted, honest, shaken
+from bot.resolution.assumptions import Possible, UnseenFiles, agree, contradicted, honest, shaken
 from bot.resolution.model import EngineWorld, ResolvedService
 from bot.resolution.program import server
 from bot.resolution.search import explore
@@ -140,6 +141,10 @@ def _cuts(seen: Survey, pairs: int, position: Position) -> Iterator[Unresolved]:
         yield Unresolved(f"{pairs} pairs of values of seams were not tried: they are too many", position)
 
 
+Doubted = Callable[[], Run | None]
+"""Follows the ways of a world in which assumptions do not hold."""
+
+
 class _Reader:
     """Turns realisations of one service into engine worlds; equal launches are resolved once."""
 
@@ -148,20 +153,29 @@ class _Reader:
         self._deployment = deployment
         self._catalog = repository.catalog
         self._path = path
-        self._engines: dict[tuple[object, ...], Engine] = {}
+        self._engines: dict[tuple[object, ...], tuple[dict[tuple[int, ...], Engine], dict[str, object]]] = {}
         self._pins: dict[str, Pin] = {}
 
     def worlds(self, realisation: Realisation) -> tuple[EngineWorld, ...]:
         """One for each way through the script, and one that says why, if some way could not be followed."""
         image = self._pin(realisation)
         outcomes = realisation.run.outcomes if realisation.run is not None else ()
-        doubted = self._deployment.without_assumptions(realisation)
+        doubted = self._doubted(realisation, outcomes)
         worlds = [self._world(realisation, outcome, image, doubted) for outcome in outcomes]
         if lost := _reasons(realisation):
             worlds.append(EngineWorld(realisation, None, None, image, None, (), lost))
         return tuple(worlds)
 
-    def _world(self, realisation: Realisation, outcome: Outcome, image: Pin, doubted: Run | None) -> EngineWorld:
+    def _doubted(self, realisation: Realisation, outcomes: Sequence[Outcome]) -> Doubted:
+        """The ways when assumptions do not hold. Few ask for those of a world that somebody has to choose; those of the
+        default world are looked up later too, when nothing may be read any more.
+        """
+        doubted = cache(lambda: self._deployment.without_assumptions(realisation))
+        if not realisation.deviations and any(outcome.rests_on for outcome in outcomes):
+            doubted()
+        return doubted
+
+    def _world(self, realisation: Realisation, outcome: Outcome, image: Pin, doubted: Doubted) -> EngineWorld:
         kind, argv = server(outcome)
         unseen = _unseen(outcome, kind)
         if unseen is not None:
@@ -175,18 +189,24 @@ class _Reader:
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 
     def _assumed(
-        self, outcome: Outcome, doubted: Run | None, image: Pin, sm: tuple[int, ...], service: Service | None
+        self, outcome: Outcome, doubted: Doubted, image: Pin, sm: tuple[int, ...], service: Service | None
     ) -> Engine | None:
         """The engine of a way. What is another one when an unseen file sets more than is assumed is no certainty."""
         engine = self._of(outcome, image, sm, service)
-        if engine is None or doubted is None or not outcome.rests_on:
+        if engine is None or not outcome.rests_on:
             return engine
-        ways = [(other, contradicted(outcome, other)) for other in doubted.outcomes if agree(outcome, other)]
-        ways.sort(key=lambda way: len(way[1]))
-        unknown = [(None, outcome.rests_on)] if doubted.unresolved else []
-        return shaken(
-            engine, lambda: [*((self._of(other, image, sm, service), texts) for other, texts in ways), *unknown]
-        )
+
+        def others() -> Iterator[Possible]:
+            run = doubted()
+            if run is None:
+                return
+            ways = [(other, contradicted(outcome, other)) for other in run.outcomes if agree(outcome, other)]
+            for other, texts in sorted(ways, key=lambda way: len(way[1])):
+                yield self._of(other, image, sm, service), texts
+            if run.unresolved:
+                yield None, outcome.rests_on
+
+        return shaken(engine, others)
 
     def _of(self, outcome: Outcome, image: Pin, sm: tuple[int, ...], service: Service | None) -> Engine | None:
         kind, argv = server(outcome)
@@ -202,17 +222,17 @@ class _Reader:
         sm: tuple[int, ...],
         files: UnseenFiles,
     ) -> Engine:
-        key = (
+        asked = (
             image,
-            sm,
             files,
             tuple((word.text, word.splits) for word in argv),
-            tuple((name, word.text) for name, word in sorted(environment.items())),
+            tuple((name, word.text) for name, word in sorted(environment.items()) if may_read(name)),
         )
-        if key not in self._engines:
+        on_cards, common = self._engines.setdefault(asked, ({}, {}))
+        if sm not in on_cards:
             launch = Launch(argv, environment, image, self._model(argv), sm)
-            self._engines[key] = files.in_doubt(honest(resolve(launch)), launch)
-        return self._engines[key]
+            on_cards[sm] = files.in_doubt(honest(resolve(launch, common=common)), launch)
+        return on_cards[sm]
 
     def _model(self, argv: tuple[Word, ...]) -> Model:
         """What the repository's profiles say of the model; the engine falls back on its name."""

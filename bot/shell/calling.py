@@ -144,19 +144,15 @@ def _unknown_source(on: Interpreter, path: str, arguments: list[Value], node: Si
 
 def _rest_on(on: Interpreter, assumption: Reason) -> None:
     """Puts an assumption among the reasons of all that is set: from now on every value of it rests on that."""
-
-    def resting(value: Value) -> Value:
-        return value if assumption in value.origin else value.with_origin((*value.origin, assumption))
-
     shell = on.shell
     for name, old in list(shell.variables.items()):
         variable = old.copy()
         if variable.value is not None:
-            variable.value = resting(variable.value)
+            variable.value = variable.value.resting_on(assumption)
         if variable.items is not None:
-            variable.items = {key: resting(value) for key, value in variable.items.items()}
+            variable.items = {key: value.resting_on(assumption) for key, value in variable.items.items()}
         shell.variables[name] = variable
-    shell.positional = [resting(value) for value in shell.positional]
+    shell.positional = [value.resting_on(assumption) for value in shell.positional]
 
 
 def command(on: Interpreter, arguments: list[Value], node: Simple) -> Status:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 from bot.provenance import Position, Reason
 from bot.shell.model import ContainerFiles, SourceFile, Unresolved
@@ -50,7 +50,6 @@ class Limits:
     decisions: int = 400
 
 
-@runtime_checkable
 class ListedFiles(Protocol):
     """Container files whose names are all known, so that patterns of file names can be answered."""
 
@@ -104,7 +103,6 @@ class Done:
     standard_input: str | None = None
 
 
-@runtime_checkable
 class MountedOver(Protocol):
     """Container files that lie over those of an image, at known places."""
 
@@ -129,9 +127,10 @@ class Answers:
         self._files = files
         self._read: dict[str, SourceFile | None] = {}
         self._exists: dict[str, bool | None] = {}
-        self.listed = sorted(files.paths()) if isinstance(files, ListedFiles) else None
-        places = files.targets() if isinstance(files, MountedOver) else ()
-        self.targets = frozenset(place.rstrip("/") for place in places)
+        paths: Callable[[], Iterable[str]] | None = getattr(files, "paths", None)  # of `ListedFiles`
+        targets: Callable[[], Iterable[str]] | None = getattr(files, "targets", None)  # of `MountedOver`
+        self.listed = sorted(paths()) if paths is not None else None
+        self.targets = frozenset(place.rstrip("/") for place in targets()) if targets is not None else frozenset()
         self._folders = tuple(f"{target}/" for target in self.targets)
 
     def read(self, path: str) -> SourceFile | None:

@@ -82,10 +82,11 @@ class Value:
     """A string, or a sequence of strings and symbols where it is not known.
 
     `text` is None when some part is a symbol. `lines` and `splits` are as in `Word`. Values are
-    never changed. `word` is the word that a value was made from or told as, so that it can be handed on as it is.
+    never changed. `word` is the word that a value was made from or told as, so that it can be handed on as it is;
+    `rested` is the value once more under the assumption that it was last asked for with: each way asks for that anew.
     """
 
-    __slots__ = ("lines", "origin", "parts", "splits", "text", "word")
+    __slots__ = ("lines", "origin", "parts", "rested", "splits", "text", "word")
 
     def __init__(
         self,
@@ -97,6 +98,7 @@ class Value:
     ) -> None:
         self.splits = splits
         self.word: Word | None = None
+        self.rested: tuple[Reason, Value] | None = None
         self.text = text
         self.origin = origin
         self.parts = parts
@@ -120,6 +122,14 @@ class Value:
     def with_origin(self, origin: tuple[Origin, ...]) -> Value:
         """The same value with other reasons."""
         return Value(self.text, origin, self.parts, self.lines, self.splits)
+
+    def resting_on(self, assumption: Reason) -> Value:
+        """The same value with an assumption among its reasons."""
+        if self.rested is None or self.rested[0] != assumption:
+            if assumption in self.origin:
+                return self
+            self.rested = (assumption, self.with_origin((*self.origin, assumption)))
+        return self.rested[1]
 
     def __repr__(self) -> str:
         return f"Value({self.template()!r})"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.compose import Documents, Project, load_project
 from bot.provenance import Word
-from bot.shell import Run, run
+from bot.shell import Process, Run, run
 from bot.tree import Tree, UnreadableFile
 from bot.worlds.container import ImageEntrypoint, MountedFiles, start
 from bot.worlds.model import Realisation
@@ -69,25 +69,19 @@ class Deployment:
         return Realisation(environment, project, service, started, followed, deviations, frozenset(files.absent))
 
     def without_assumptions(self, realisation: Realisation) -> Run | None:
-        """What is followed when files that nobody has seen may set what they are assumed not to set.
-
-        None when no way rests on such an assumption.
-        """
-        service, started = realisation.service, realisation.start
-        outcomes = realisation.run.outcomes if realisation.run is not None else ()
-        rests = any(outcome.rests_on for outcome in outcomes)
-        if not rests or service is None or started is None or started.process is None:
-            return None
-        process = replace(started.process, doubting=True)
-        return run(process, MountedFiles.of(self.tree, service), symbols=self.symbols)
+        """What is followed when files that nobody has seen may set what they are assumed not to set."""
+        return self._followed(realisation, lambda process: replace(process, doubting=True))
 
     def interpret(self, realisation: Realisation, argv: tuple[Word, ...]) -> Run | None:
         """What another command line would start in the container of a realisation."""
+        return self._followed(realisation, lambda process: replace(process, argv=argv))
+
+    def _followed(self, realisation: Realisation, changed: Callable[[Process], Process]) -> Run | None:
+        """What a realisation would start if its process were another; None when it starts none."""
         service, started = realisation.service, realisation.start
         if service is None or started is None or started.process is None:
             return None
-        process = replace(started.process, argv=argv)
-        return run(process, MountedFiles.of(self.tree, service), symbols=self.symbols)
+        return run(changed(started.process), MountedFiles.of(self.tree, service), symbols=self.symbols)
 
     def knows(self, realisation: Realisation, path: str) -> bool:
         """Whether a file of the container is the repository's."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from bot.engine.commandline import parse
+from bot.engine.derivations.context import Common
 from bot.engine.facts import load, releases
 from bot.engine.likeness import Noted, Panel, Question, members, newest
 from bot.engine.model import Engine, Launch, Model, Pin, Property
@@ -132,3 +133,25 @@ def test_every_look_up_is_noted_and_none_goes_unseen() -> None:
     assert notes == [("table", "a"), ("table", "b"), ("table", "c")]
     with pytest.raises(TypeError, match="by name"):
         list(table)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["unnamed", "dense", "gdn", "hybrid"])
+@pytest.mark.parametrize("argv", LAUNCHES)
+def test_cards_that_share_what_does_not_depend_on_them_are_as_each_alone(argv: str, model: Model) -> None:
+    facts = load(releases()[-1])
+    common: Common = {}
+    for sm in ((), (90, 120), (120,), (90,), (100,)):
+        launch = _launch(argv, model, ENVIRONMENT if "fp8" in argv else {}, sm)
+        shared, alone = in_release(launch, facts, common=common), in_release(launch, facts)
+        assert dict(shared.properties) == dict(alone.properties), sm
+        assert shared.errors == alone.errors, sm
+
+
+def test_cards_differ_where_the_release_looks_at_them() -> None:
+    facts = load("0.28.0")
+    common: Common = {}
+    argv = f"--speculative-config {shlex.quote(json.dumps(MTP))}"
+    launches = [_launch(argv, MODELS[1], {}, (sm,)) for sm in (90, 120)]
+    first, second = (in_release(launch, facts, common=common).properties for launch in launches)
+    assert first["cudagraph_mode_effective"] is not second["cudagraph_mode_effective"]
+    assert first["cudagraph_mode"] is second["cudagraph_mode"]

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from bot.resolution import EngineWorld, resolve_service
+from bot.catalog import read_catalog
+from bot.compose import Documents
+from bot.engine import undoubted
+from bot.memory import Reading
+from bot.resolution import EngineWorld, Repository, resolve_service
+from bot.shell import Run
+from bot.tree import MemoryTree
+from bot.worlds.deployment import Deployment
+from bot.worlds.model import Realisation
 from tests.resolution.build import FILE, engine, repository, resolved
 
 TOGGLE = """
@@ -296,6 +306,42 @@ def test_what_depends_on_a_variable_taken_to_be_unset_is_assumed() -> None:
     assert world.engine is not None
     told = [reason.text for reason in world.engine.properties["enforce_eager"].because if reason.kind == "assumption"]
     assert told == ["EAGER is assumed not to be set by /opt/detect.sh"]
+
+
+def test_doubts_change_no_value_and_are_followed_when_somebody_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed: list[Mapping[str, str]] = []
+    without = Deployment.without_assumptions
+
+    def counted(deployment: Deployment, realisation: Realisation) -> Run | None:
+        followed.append(realisation.deviations)
+        return without(deployment, realisation)
+
+    monkeypatch.setattr(Deployment, "without_assumptions", counted)
+    compose = BEHIND.format(source="source /opt/detect.sh", toggle="$${EAGER:+--enforce-eager}")
+    compose = compose.replace("environment: {", 'environment: {EAGER: "${EAGER:-}", ')
+    service = resolved(compose, interplay=[frozenset({"prefix_caching"})])
+    (other,) = [world for world in service.worlds if world.realisation.deviations == {"EAGER": "1"}]
+    assert followed == [{}], "those of the default world alone: they are looked up later too"
+    assert other.engine is not None
+    plain = undoubted(other.engine.properties)
+    shown = {name: (found.value, found.known) for name, found in plain.items()}
+    assert (plain["prefix_caching"].certainty, followed) == ("certain", [{}])
+    assert {name: (found.value, found.known) for name, found in other.engine.properties.items()} == shown
+    assert other.engine.properties["prefix_caching"].certainty == "assumed"
+    assert followed == [{}, {"EAGER": "1"}]
+
+
+def test_doubts_about_the_default_world_read_nothing_late() -> None:
+    source = 'source /opt/detect.sh; [ "$$KV" = other ] && source /ours/more.sh'
+    compose = BEHIND.format(source=source, toggle="").replace(
+        "    entrypoint:", "    volumes: [./more.sh:/ours/more.sh]\n    entrypoint:"
+    )
+    tree = Reading(MemoryTree({FILE: compose, "more.sh": "ARGS=(--enforce-eager)"}))
+    found = resolve_service(Repository(tree, read_catalog(tree), Documents(tree)), (FILE,), "engine")
+    tree.finish()
+    (world,) = found.worlds
+    assert world.engine is not None
+    assert world.engine.properties["kv_cache_dtype"].certainty == "assumed"
 
 
 @pytest.mark.parametrize(

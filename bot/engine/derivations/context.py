@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from bot.engine.commandline import UNKNOWN, CommandLine, Setting
 from bot.engine.facts import Fact, Field
-from bot.engine.model import Certainty, EngineError, Launch, Model, Property, Value
+from bot.engine.model import Certainty, EngineError, Launch, Model, Property, Value, may_read
 from bot.engine.models import Traits, traits
 from bot.provenance import Reason, Word
 
@@ -34,6 +34,9 @@ TRUE_WORDS: Final = frozenset({"1", "true"})
 
 
 Found = TypeVar("Found")
+
+Common = dict[str, Any]
+"""What was found of a launch whatever the card."""
 
 
 class Tables(Protocol):
@@ -94,6 +97,9 @@ class Context:
     `model` is what is known of the model, `traits` what its architecture adds (None for each that is not known).
     `derivations` are asked by name and once; `errors` are what the configuration would refuse. `fuller` is the model
     with what is only assumed of it, where that is more: it is asked where `model` gives no certain answer.
+    What was found goes into `memo` where it depends on the cards that the launch is meant for, else into `common`,
+    which contexts of the same launch on other cards may share. `asks_card` says that what is being found depends on
+    them.
     """
 
     launch: Launch
@@ -105,6 +111,9 @@ class Context:
     errors: list[EngineError] = field(default_factory=list, kw_only=True)
     memo: dict[str, Any] = field(default_factory=dict, kw_only=True)
     fuller: Model | None = field(default=None, kw_only=True)
+    common: Common = field(default_factory=dict, kw_only=True)
+    asks_card: bool = field(default=False, kw_only=True)
+    named: Context | None = field(default=None, kw_only=True)
 
     @property
     def release(self) -> str:
@@ -117,10 +126,41 @@ class Context:
 
     def once(self, name: str, find: Callable[[Context], Found]) -> Found:
         """What is found under a name, worked out when it is first asked for."""
-        found: Found | None = self.memo.get(name)
-        if found is None:
-            found = self.memo[name] = find(self)
+        found: Found
+        if name in self.common:
+            found = self.common[name]
+        elif name in self.memo:
+            found = self.memo[name]
+            self.asks_card = True
+        else:
+            before, self.asks_card = self.asks_card, False
+            found = find(self)
+            (self.memo if self.asks_card else self.common)[name] = found
+            self.asks_card |= before
         return found
+
+    def by_name(self, derive: Derivation) -> Property:
+        """What a derivation finds of the model that `fuller` describes."""
+        if self.named is None:
+            assert self.fuller is not None
+            self.named = self.with_model(self.fuller)
+        self.named.asks_card = False
+        found = derive(self.named)
+        self.asks_card |= self.named.asks_card
+        return found
+
+    def with_model(self, model: Model) -> Context:
+        """The same launch of another model."""
+        common = self.common.setdefault("by name", {})
+        return Context(
+            self.launch, self.line, self.basis, model, traits(model.architecture), self.derivations, common=common
+        )
+
+    @property
+    def sm(self) -> tuple[int, ...]:
+        """The compute capabilities that the launch is meant for; empty when that is not known."""
+        self.asks_card = True
+        return self.launch.sm
 
     def setting(self, dest: str) -> Setting | None:
         """What the command line sets explicitly. An explicit None (`"auto"`, an empty word) counts as not set."""
@@ -139,6 +179,7 @@ class Context:
 
     def variable(self, name: str) -> Word | None:
         """An environment variable of the process."""
+        assert may_read(name), f"{name} is not among the variables that a launch is told apart by"
         return self.launch.environment.get(name)
 
     def behaviour(self, subject: str) -> Mapping[str, Any] | None:
@@ -198,9 +239,7 @@ def or_by_name(derive: Derivation) -> Derivation:
         first = derive(context)
         if first.certainty == "certain" or context.fuller is None:
             return first
-        known = traits(context.fuller.architecture)
-        named = Context(context.launch, context.line, context.basis, context.fuller, known, context.derivations)
-        second = derive(named)
+        second = context.by_name(derive)
         return replace(second, certainty="assumed") if second.known else second
 
     return found

@@ -111,7 +111,7 @@ def _other_than_auto(context: Context, behaviour: Mapping[str, Any]) -> Property
         reason = context.because(DEEPSEEK, "DeepSeek V3.2 takes its own format for auto")
         return resting_on(context.model_certainty, "fp8_ds_mla", reason, *context.model_reasons("architecture"))
     if architecture in behaviour["fp8_on_blackwell"]:
-        families = {sm // 10 for sm in context.launch.sm}
+        families = {sm // 10 for sm in context.sm}
         if not families or 10 in families:
             return missing("this architecture takes FP8 for auto on sm_100, which depends on the GPU")
     return None
@@ -215,7 +215,7 @@ def attention_backend(context: Context) -> Property:
 
 def _own_backend(context: Context, behaviour: Mapping[str, Any]) -> Property | None:
     """A backend that the model's architecture or the platform sets."""
-    architecture, families = context.model.architecture, {sm // 10 for sm in context.launch.sm}
+    architecture, families = context.model.architecture, {sm // 10 for sm in context.sm}
     may_be_mla = architecture is not None and context.traits.attention in ("mla", None)
     may_be_blackwell = not families or 10 in families
     if behaviour["mla_on_blackwell"] and may_be_blackwell and may_be_mla and context.model.moe is not False:
@@ -235,7 +235,7 @@ def _no_backend(context: Context) -> Property:
 
 
 def _gemma4(context: Context, *, everywhere: bool) -> Property:
-    families = {sm // 10 for sm in context.launch.sm}
+    families = {sm // 10 for sm in context.sm}
     if not everywhere and (not families or not families.isdisjoint(FA4_FAMILIES)):
         return missing("Gemma 4 sets a backend where FlashAttention 4 is not available, which depends on the GPU")
     where = "" if everywhere else " where FlashAttention 4 is not available"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.engine.derivations.basis import Basis
-from bot.engine.derivations.context import Context, Found
+from bot.engine.derivations.context import Context, Derivation, Found
 from bot.engine.facts import Fact, Field
 from bot.engine.likeness import Note, Noted, Panel, Question, newest
 from bot.engine.model import Property
@@ -117,6 +117,14 @@ class Sharing:
         self._contexts: dict[int, SharingContext] = {}
         self._found: dict[str, list[Shared]] = {}
         self._busy: set[str] = set()
+        self._named: Sharing | None = None
+
+    def named(self) -> Sharing:
+        """The same launch of the model that is only assumed."""
+        if self._named is None:
+            assert self._start.fuller is not None
+            self._named = Sharing(self.panel, self.releases, self._start.with_model(self._start.fuller))
+        return self._named
 
     def context(self, index: int) -> SharingContext:
         """The launch in the release at `index`."""
@@ -189,6 +197,12 @@ class SharingContext(Context):
         found = find(self)
         alike, self.alike = self.alike, outer
         return found, alike
+
+    def by_name(self, derive: Derivation) -> Property:
+        """What a derivation finds of the model that `fuller` describes."""
+        found, alike = self.sharing.named().context(self.index).find(derive)
+        self.alike &= alike
+        return found
 
     def once(self, name: str, find: Callable[[Context], Found]) -> Found:
         """What is found under a name; worked out once for all releases that share."""

@@ -142,9 +142,9 @@ def _backend(context: Context, behaviour: Mapping[str, Any]) -> Property | tuple
     dtype = context["kv_cache_dtype"]
     if not dtype.known or not isinstance(dtype.value, str):
         return unknown(*dtype.because, assumption("the attention backend depends on the KV cache's format"))
-    if not context.launch.sm:
+    if not context.sm:
         return missing("the attention backend depends on the GPU, which is not known")
-    sms = sorted(set(context.launch.sm))
+    sms = sorted(set(context.sm))
     if not KNOWN_SM.issuperset(sms):
         return missing(f"the choice of an attention backend is not modelled for sm_{sms[-1]}")
     answers = {_on(context, behaviour, sm, dtype.value) for sm in sms}
