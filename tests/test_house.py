@@ -32,7 +32,7 @@ BELOW: dict[str, set[str]] = {
     "hazards": {"markdown", "engine"},
     "resolution": {"compose", "shell", "worlds", "engine", "catalog"},
     "audit": {"compose", "shell", "worlds", "engine", "catalog", "claims", "hazards", "resolution"},
-    "review": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "upstream"},
+    "review": {"markdown", "compose", "engine", "catalog", "hazards", "resolution", "audit", "upstream"},
     "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "review"},
     "jobs": {
         "upstream",

@@ -1,6 +1,18 @@
 """A whole repository, or the part of it that a change touches: every compose resolved, every rule asked."""
 
+from bot.audit.accepted import Contains, shipped, unknown_rules
 from bot.audit.audit import Report, audit, audit_unit
 from bot.audit.discovery import Discovery, Skipped, Unit, discover
 
-__all__ = ["Discovery", "Report", "Skipped", "Unit", "audit", "audit_unit", "discover"]
+__all__ = [
+    "Contains",
+    "Discovery",
+    "Report",
+    "Skipped",
+    "Unit",
+    "audit",
+    "audit_unit",
+    "discover",
+    "shipped",
+    "unknown_rules",
+]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bot.audit.accepted import Acceptances, Contains, shipped, slugs_by_path, unknown_rules
 from bot.audit.cards import evaluate_on_cards
 from bot.audit.claims import against_claims
 from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_engine
@@ -68,6 +69,11 @@ class Report:
     units: tuple[UnitReport, ...]
     skipped: tuple[Skipped, ...]
     problems: tuple[Problem, ...]
+    acceptances: Acceptances | None = None
+
+    def taken(self, finding: Finding, service: ResolvedService | None) -> Finding:
+        """A finding that was made elsewhere, folded where the repository accepts its risk."""
+        return self.acceptances.applied(finding, service) if self.acceptances is not None else finding
 
     @property
     def pins(self) -> Iterator[Pin]:
@@ -100,22 +106,70 @@ def audit(
     *,
     only: Callable[[Unit], bool] = lambda _: True,
     progress: Callable[[Unit, int], None] = lambda _unit, _total: None,
+    contains: Contains | None = None,
 ) -> Report:
-    """Every compose of the repository for which `only` holds. `progress` is told of each before it is resolved."""
+    """Every compose of the repository for which `only` holds. `progress` is told of each before it is resolved.
+
+    `contains` says whether a pin has the fix that an accepted risk waits for; without it, what is shipped does.
+    """
     discovery: Discovery = discover(repository.tree, repository.documents, repository.catalog.configuration)
     chosen = [unit for unit in discovery.units if only(unit)]
     reports: list[UnitReport] = []
     broken: list[Skipped] = []
+    acceptances = Acceptances(repository.catalog, contains or shipped(rules))
     for unit in chosen:
         progress(unit, len(chosen))
         try:
-            reports.append(audit_unit(repository, unit, rules))
+            reports.append(_accepted(repository, audit_unit(repository, unit, rules), rules, acceptances))
         except Exception as error:  # a fault of ours with one file must not take the others with it
             reason = f"internal error, please report it: {type(error).__name__}: {error}"
             broken.append(Skipped(unit.path, reason, unread=True))
+    skipped = (*discovery.skipped, *broken)
+    complete = len(chosen) == len(discovery.units)
+    problems = _problems(repository, rules, acceptances, reports, skipped, complete=complete)
+    return Report(tuple(reports), skipped, tuple(problems), acceptances)
+
+
+def _problems(
+    repository: Repository,
+    rules: Rules,
+    acceptances: Acceptances,
+    reports: Sequence[UnitReport],
+    skipped: Sequence[Skipped],
+    *,
+    complete: bool,
+) -> Iterator[Problem]:
+    """What is wrong in what the repository says of itself, and what of its configuration does nothing."""
     configuration = repository.catalog.configuration
-    idle = idle_globs(configuration, repository.tree.paths()) if configuration.globs else ()
-    return Report(tuple(reports), (*discovery.skipped, *broken), (*repository.catalog.problems, *idle))
+    yield from repository.catalog.problems
+    if configuration.globs:
+        yield from idle_globs(configuration, repository.tree.paths())
+    yield from unknown_rules(configuration, rules)
+    if configuration.accepted and complete:
+        places = dict.fromkeys(repository.tree.paths(), frozenset[str]()) | slugs_by_path(repository.catalog)
+        for service in (service for unit in reports for service in unit.services):
+            places[service.path] = places.get(service.path, frozenset()) | frozenset(service.slugs)
+        unsure = {path for unit in reports if unit.unresolved or unit.project.errors for path in unit.unit.files}
+        unsure.update(item.path for item in skipped if item.unread)
+        yield from acceptances.idle(rules, places, unsure.__contains__)
+
+
+def _accepted(repository: Repository, report: UnitReport, rules: Rules, acceptances: Acceptances) -> UnitReport:
+    """A compose with the risks marked that the repository takes."""
+    if not repository.catalog.configuration.accepted:
+        return report
+    services = {service.name: service for service in report.services}
+
+    def again(service: ResolvedService) -> Sequence[Finding]:
+        return [_placed(one, report.unit) for one in _findings(repository, report.unit, service, rules)]
+
+    taken = (acceptances.applied(finding, services.get(finding.service), again) for finding in report.findings)
+    return replace(report, findings=tuple(taken))
+
+
+def _placed(finding: Finding, unit: Unit) -> Finding:
+    """A finding that knows the files that run together."""
+    return replace(finding, files=unit.files) if len(unit.files) > 1 else finding
 
 
 def audit_unit(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
@@ -142,8 +196,7 @@ def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     findings += against_statements(repository, unit.files, services, rules, findings)
     findings += against_claims(repository.tree, repository.catalog, unit, project, services, rules)
     findings += _refusals(repository, unit, project, rules)
-    if len(unit.files) > 1:
-        findings = [replace(finding, files=unit.files) for finding in findings]
+    findings = [_placed(finding, unit) for finding in findings]
     return UnitReport(unit, tuple(findings), tuple(services), frozenset(unresolved), project)
 
 

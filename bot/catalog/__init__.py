@@ -4,6 +4,7 @@ from bot.catalog.configuration import fits, idle_globs, read_configuration
 from bot.catalog.hardware import hardware_for
 from bot.catalog.header import read_header
 from bot.catalog.model import (
+    Acceptance,
     Attribution,
     Catalog,
     Configuration,
@@ -12,6 +13,7 @@ from bot.catalog.model import (
     HardwareProfile,
     Header,
     ImageDeclaration,
+    InheritOnly,
     ModelProfile,
     Patch,
     Problem,
@@ -27,6 +29,7 @@ from bot.catalog.registry import engine_of, slugs_of
 from bot.catalog.running import files_run
 
 __all__ = [
+    "Acceptance",
     "Attribution",
     "Catalog",
     "Configuration",
@@ -35,6 +38,7 @@ __all__ = [
     "HardwareProfile",
     "Header",
     "ImageDeclaration",
+    "InheritOnly",
     "ModelProfile",
     "Patch",
     "Problem",

@@ -10,6 +10,13 @@ seams:                                  # what a launcher sets by itself
 hardware:                               # which GPUs a compose is meant for; the first glob that fits counts
   "deploy/5090/*.yml": RTX 5090
   "deploy/**": [sm_86, sm_89]
+accepted:                               # risks that are taken knowingly, until a fix is pinned
+  - rule: mtp-prefix-cache-hybrid
+    where: deploy/mtp.yml
+    world: PREFIX_CACHE=on
+    until: vllm#48375
+    reason: opt-in, documented as such
+policy: {vendoring: inherit-only}       # no new vendored patches: fixes come with the pinned release
 ```
 
 `docs/configuration.md` explains each key.
@@ -17,20 +24,34 @@ hardware:                               # which GPUs a compose is meant for; the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from bot.catalog.document import NotYaml, Value, parse
-from bot.catalog.model import Configuration, HardwareDeclaration, ImageDeclaration, Problem, SeamDeclaration
+from bot.catalog.model import (
+    Acceptance,
+    Configuration,
+    HardwareDeclaration,
+    ImageDeclaration,
+    InheritOnly,
+    Problem,
+    SeamDeclaration,
+)
 from bot.provenance import Position
 from bot.references import normalise
 from bot.tree import Tree, UnreadableFile
 
 PATH = ".github/seamguard.yml"
 
-_KEYS = ("composes", "hardware", "ignore", "images", "seams")
+_KEYS = ("accepted", "composes", "hardware", "ignore", "images", "policy", "seams")
 _IMAGE_KEYS = ("release", "contains", "adds")
 _SEAM_KEYS = ("values", "set_by")
+_ACCEPTANCE_KEYS = ("rule", "where", "world", "until", "reason", "by")
+_POLICY_KEYS = ("vendoring",)
+_VENDORING_KEYS = ("mode", "fixes", "reason")
+_VENDORING_MODES = ("allowed", "inherit-only")
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
 def read_configuration(tree: Tree) -> Configuration:
@@ -82,8 +103,59 @@ class _Reader:
             ignore=self._texts(fields, "ignore"),
             images={image: self._image(image, value) for image, value in self._entries(fields, "images")},
             seams={name: self._seam(value) for name, value in self._entries(fields, "seams")},
+            accepted=tuple(self._accepted(fields)),
+            inherit_only=self._vendoring(fields),
             problems=tuple(self.problems),
         )
+
+    def _accepted(self, fields: Mapping[str, Value]) -> Iterator[Acceptance]:
+        """The entries that say what they must. One that is misread in part might accept too much: it does not count."""
+        listed = fields.get("accepted")
+        for value in listed.children if listed else ():
+            faults = len(self.problems)
+            entry = self._mapping(value, _ACCEPTANCE_KEYS, "an accepted risk")
+            rule, where, reason = (self._text(entry, key) for key in ("rule", "where", "reason"))
+            acceptance = Acceptance(
+                rule=rule or "",
+                where=where or "",
+                reason=reason or "",
+                position=value.position,
+                world=self._world(entry),
+                until=self._references(entry, "until"),
+                by=self._text(entry, "by"),
+                ends_at=entry["until"].position if "until" in entry else None,
+            )
+            lacking = [key for key in ("rule", "where", "reason") if not (getattr(acceptance, key)).strip()]
+            if lacking and value.is_mapping:
+                self._problem(f"an accepted risk has no {' and no '.join(lacking)}: it does not count", value.position)
+            if len(self.problems) == faults:
+                yield acceptance
+
+    def _world(self, fields: Mapping[str, Value]) -> dict[str, str]:
+        world: dict[str, str] = {}
+        for text in self._texts(fields, "world"):
+            match = _VARIABLE.fullmatch(text)
+            if match is None:
+                self._problem(f"the world {text[:80]!r} is not written NAME=value", fields["world"].position)
+            else:
+                world[match[1]] = match[2]
+        if "world" in fields and not world and fields["world"].is_mapping:
+            self._problem("the world is not written NAME=value, or as a list of these", fields["world"].position)
+        return world
+
+    def _vendoring(self, fields: Mapping[str, Value]) -> InheritOnly | None:
+        """Whether patches are not to be vendored: `inherit-only`, alone or as `mode:` with more about it."""
+        policy = self._mapping(fields["policy"], _POLICY_KEYS, "the policy") if "policy" in fields else {}
+        value = policy.get("vendoring")
+        if value is None:
+            return None
+        more = self._mapping(value, _VENDORING_KEYS, "the policy of vendoring") if value.is_mapping else {"mode": value}
+        mode = self._text(more, "mode")
+        if mode not in _VENDORING_MODES:
+            told = f"the policy of vendoring {mode[:80]!r}" if mode else "the policy of vendoring"
+            self._problem(f"{told} is neither of {' and '.join(_VENDORING_MODES)}", value.position)
+        fixes, reason = self._references(more, "fixes"), self._text(more, "reason")
+        return InheritOnly(value.position, reason, fixes) if mode == "inherit-only" else None
 
     def _image(self, image: str, value: Value) -> ImageDeclaration:
         fields = self._mapping(value, _IMAGE_KEYS, f"the image {image}")

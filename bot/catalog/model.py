@@ -158,6 +158,37 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
+class Acceptance:
+    """An entry of `accepted:` in the configuration: a risk that the repository takes, and why (`reason`).
+
+    `where` is a glob of composes or a slug, either with `:service` behind it. `world` are host variables that somebody
+    has to set to run the risk; without any it is taken in every world. `until` are the upstream fixes that end the
+    acceptance, once the pin has all of them; without any it lasts. `ends_at` is where they are written.
+    """
+
+    rule: str
+    where: str
+    reason: str
+    position: Position
+    world: Mapping[str, str] = field(default_factory=dict)
+    until: tuple[str, ...] = ()
+    by: str | None = None
+    ends_at: Position | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InheritOnly:
+    """`policy: {vendoring: inherit-only}` of the configuration: no new vendored patches, fixes come with the pin.
+
+    `fixes` are the upstream fixes that this is about; empty means all.
+    """
+
+    position: Position
+    reason: str | None = None
+    fixes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A catalog file that could not be read or does not say what it should."""
 
@@ -181,6 +212,8 @@ class Configuration:
     hardware: tuple[HardwareDeclaration, ...] = ()
     globs: Mapping[str, Position] = field(default_factory=dict)
     unreadable: bool = False
+    accepted: tuple[Acceptance, ...] = ()
+    inherit_only: InheritOnly | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from bot.audit import Report, Unit, audit
+from bot.cli.clock import clock_of
 from bot.cli.failure import Failure
 from bot.cli.hints import near
 from bot.cli.learning import Learning, informed, offline_option
@@ -71,7 +72,7 @@ def _audited(folder: Path, rev: str | None, rules: Rules, offline: bool) -> Repo
                     begun()
                     advance(unit.path, total)
 
-                return audit(repository, rules, progress=next_one)
+                return audit(repository, rules, progress=next_one, contains=clock_of(repository, rules, offline))
 
         return informed(work, lambda report: report.pins, Learning(offline))
 

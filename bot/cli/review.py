@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
-from bot.audit import Report, Unit, audit
+from bot.audit import Contains, Report, Unit, audit, unknown_rules
 from bot.catalog import Configuration
+from bot.cli.clock import clock_of
 from bot.cli.failure import Failure
 from bot.cli.learning import Learning, informed, offline_option, sources_of
 from bot.cli.machine import print_json
@@ -36,6 +37,7 @@ from bot.review import (
     report,
     review,
     summary,
+    vendored,
 )
 from bot.upstream.repository_pins import RepositoryPin
 
@@ -95,18 +97,23 @@ def review_revisions(
             problem = before.catalog.configuration.problems[0]
             note = f"seamguard: {base}: {problem.position}: {problem.message}; judged as without a configuration"
             click.echo(printable(note), err=True)
-        edit = configuration_edit(paths, proposed.catalog.configuration.problems)
+        own = proposed.catalog.configuration
+        edit = configuration_edit(paths, (*own.problems, *unknown_rules(own, rules)))
         after = _judged_by(before.catalog.configuration, proposed)
         touched = affected(before, after, paths)
         sides = touched.narrow(before), touched.narrow(after)
 
+        clock = clock_of(before, rules, offline)
+
         def work() -> tuple[Report, Report]:
-            return _audit(sides[0], rules, touched.base, "before"), _audit(sides[1], rules, touched.head, "after")
+            base = _audit(sides[0], rules, touched.base, "before", clock)
+            return base, _audit(sides[1], rules, touched.head, "after", clock)
 
         reports = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
         renamed = _renamed(changes)
         moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
-    return review(*reports, shown, renamed, edit, moved)
+        patches = vendored(before, after, reports[1])
+    return review(*reports, shown, renamed, edit, moved, patches)
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:
@@ -125,13 +132,14 @@ def _renamed(changes: Iterable[Change]) -> dict[str, str]:
     return {change.old_path: change.path for change in changes if change.old_path}
 
 
-def _audit(repository: Repository, rules: Rules, units: frozenset[Unit], what: str) -> Report:
+def _audit(repository: Repository, rules: Rules, units: frozenset[Unit], what: str, clock: Contains) -> Report:
     with progress(what) as advance:
         return audit(
             repository,
             rules,
             only=lambda unit: unit in units,
             progress=lambda unit, total: advance(unit.path, total),
+            contains=clock,
         )
 
 

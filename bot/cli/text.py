@@ -147,6 +147,8 @@ def print_report(report: Report, *, folded: bool = False) -> None:
     for problem in report.problems:
         out.line((f"{problem.position}: {problem.message}", "yellow"))
     _print_findings(out, shown)
+    if not folded:
+        _print_accepted(out, report.findings)
     services = sum(len(unit.services) for unit in report.units)
     where = f"{_number(services, 'service')} of {_number(len(report.units), 'compose')}"
     hint = " --folded shows the folded ones." if len(shown) < len(report.findings) else ""
@@ -181,13 +183,28 @@ def _print_findings(out: Terminal, findings: Iterable[Finding]) -> None:
         out.line()
 
 
-def _print_heading(out: Terminal, finding: Finding, before: str = "") -> None:
-    """Level, status, rule, and where: the service and its slug behind the place."""
+def _print_accepted(out: Terminal, findings: Iterable[Finding]) -> None:
+    """Risks that the repository takes, in two lines each."""
+    for finding in findings:
+        accepted = finding.accepted
+        if accepted is None or accepted.ended:
+            continue
+        until = f" until {', '.join(map(short, accepted.until))}" if accepted.until else ""
+        _print_heading(out, finding, word="accepted")
+        by = f", {accepted.by}" if accepted.by else ""
+        out.line(
+            (f"    accepted{until}: {accepted.reason} ({accepted.position.path}:{accepted.position.line}{by})", "dim")
+        )
+        out.line()
+
+
+def _print_heading(out: Terminal, finding: Finding, before: str = "", word: str = "") -> None:
+    """Level (or another `word`), status, rule, and where: the service and its slug behind the place."""
     service = f"  {finding.service}" if finding.service else ""
     slug = f" ({finding.slug})" if finding.slug else ""
     out.line(
         before,
-        (finding.level, _STYLES[finding.level]),
+        (word or finding.level, _STYLES[finding.level]),
         f" {finding.status}  ",
         (finding.rule, "bold"),
         f"  {finding.path}:{finding.line}{service}{slug}",
@@ -220,6 +237,7 @@ def print_review(review: Review) -> None:
         out.line()
         out.line(("introduced", "underline"))
         _print_findings(out, (finding for finding in review.introduced if finding.level != "folded"))
+        _print_accepted(out, review.introduced)
     if review.fixed:
         out.line()
         out.line(("fixed", "underline"))

@@ -4,6 +4,7 @@ from bot.hazards.conclusion import Conclusion, Difference, at_least, compare, co
 from bot.hazards.evaluation import evaluate
 from bot.hazards.loader import RuleError, load_rules
 from bot.hazards.model import (
+    Accepted,
     Finding,
     Grade,
     Level,
@@ -20,6 +21,7 @@ from bot.hazards.render import finding_json
 from bot.hazards.rule import Rule, Rules
 
 __all__ = [
+    "Accepted",
     "Conclusion",
     "Difference",
     "Finding",

@@ -96,6 +96,20 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
+class Accepted:
+    """That the repository takes the risk of a finding knowingly: why, who says so, and until which fixes are pinned.
+
+    `ended` says why that no longer counts; empty while it does.
+    """
+
+    reason: str
+    position: Position
+    until: tuple[str, ...] = ()
+    by: str | None = None
+    ended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A rule that is true, or undecided, for a service. Identity: (`rule`, `path`, `service`, `cause`).
 
@@ -103,7 +117,8 @@ class Finding:
     `properties` are those that the rule's predicate read, in `world`. `chain` is the provenance to show, and `links`
     are the addresses of those of its reasons that stand in a release's source.
     `missing` says what an undecided rule would need to know. `evidence` is the sentence of the entry that graded it.
-    `files` are the compose files that run together, in `-f` order, where they are not `path` alone.
+    `files` are the compose files that run together, in `-f` order, where they are not `path` alone. A finding that is
+    `accepted` is folded while that counts.
     """
 
     rule: str
@@ -127,6 +142,7 @@ class Finding:
     missing: tuple[str, ...] = ()
     links: Mapping[Reason, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    accepted: Accepted | None = None
 
     @property
     def replay(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot.engine.contract import property_json, reason_json
-from bot.hazards.model import Finding
+from bot.hazards.model import Accepted, Finding
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
@@ -33,6 +33,20 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "chain": [reason_json(reason, finding.links) for reason in finding.chain],
         "replay": finding.replay,
         "upstream": list(finding.upstream),
+        "accepted": _accepted_json(finding.accepted),
+    }
+
+
+def _accepted_json(accepted: Accepted | None) -> dict[str, Any] | None:
+    if accepted is None:
+        return None
+    return {
+        "reason": accepted.reason,
+        "until": list(accepted.until),
+        "by": accepted.by,
+        "path": accepted.position.path,
+        "line": accepted.position.line,
+        "ended": accepted.ended,
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from bot.audit import Report, Unit, audit
+from bot.audit import Contains, Report, Unit, audit, unknown_rules
 from bot.catalog import Configuration, read_catalog
 from bot.commands import Explain, explain
 from bot.compose import Documents
@@ -27,9 +27,12 @@ from bot.review import (
     configuration_edit,
     patch_diffs,
     review,
+    vendored,
 )
 from bot.tree import Tree
 from bot.upstream.facts import Facts
+from bot.upstream.known import known_from
+from bot.upstream.striking import Striking
 
 _COMMENTABLE = (".yml", ".yaml", ".sh", ".env", ".env.example")
 """Files that a comment could sit on: of the others no lines are needed."""
@@ -40,7 +43,8 @@ class Analysis:
     """A review, and the lines of the change that its comments can sit on.
 
     `lacking` are pins of releases that nobody has facts of: a better review is to be had when they are learnt, and
-    when the modules of releases in `unread` are on this machine. `references` are those that a moved pin asks about.
+    when the modules of releases in `unread` are on this machine. `references` are those that a moved pin or an accepted
+    risk asks about.
     """
 
     review: Review
@@ -98,7 +102,8 @@ def analyse(
     """Compares what would be merged with what is there, under the configuration that is there."""
     before = repository(base)
     after = repository(head)
-    edit = configuration_edit([change.path for change in changes], after.catalog.configuration.problems)
+    own = after.catalog.configuration
+    edit = configuration_edit([change.path for change in changes], (*own.problems, *unknown_rules(own, rules)))
     proposed = after
     after = judged_by(before.catalog.configuration, after)
     paths = {path for change in changes for path in (change.path, change.previous_path) if path}
@@ -113,17 +118,20 @@ def analyse(
     renamed = {
         change.previous_path: change.path for change in changes if change.previous_path and change.status == "renamed"
     }
-    old = _audit(before, rules, touched.base)
-    new = _audit(after, rules, touched.head)
+    sources = Excerpts(offline=True)  # this process has no business with the network
+    recorded = facts or {}
+    knowledge = Knowledge(lambda reference: recorded.get(reference, Facts()), sources.source)
+    clock = Striking(known_from(rules.upstream.known, sources.source), knowledge.facts)
+    old = _audit(before, rules, touched.base, clock)
+    new = _audit(after, rules, touched.head, clock)
     unknown = set(missing((*old.pins, *new.pins)))
     lacking = {pin.release: pin for pin in (*old.pins, *new.pins) if pin.release in unknown} if unknown else {}
-    sources = Excerpts(offline=True)  # this process has no business with the network
-    knowledge = Knowledge(lambda reference: (facts or {}).get(reference, Facts()), sources.source)
     moved = bumps(before, proposed, (old, new), renamed, rules.upstream, knowledge)
-    found = review(old, new, diffs, renamed, edit, moved)
+    found = review(old, new, diffs, renamed, edit, moved, vendored(before, after, new))
     references = dict.fromkeys(
         reference for bump in moved for reference in (*(fix.reference for fix in bump.fixes), *bump.unrecorded)
     )
+    references.update(clock.undecided)
     return Analysis(found, diffs, tuple(lacking.values()), sources.lacking, tuple(references))
 
 
@@ -134,5 +142,5 @@ def judged_by(configuration: Configuration, repository: Repository) -> Repositor
     return replace(repository, catalog=replace(repository.catalog, configuration=configuration))
 
 
-def _audit(repository: Repository, rules: Rules, units: frozenset[Unit]) -> Report:
-    return audit(repository, rules, only=lambda unit: unit in units)
+def _audit(repository: Repository, rules: Rules, units: frozenset[Unit], clock: Contains) -> Report:
+    return audit(repository, rules, only=lambda unit: unit in units, contains=clock)

@@ -188,7 +188,7 @@ def _bundles(every: Iterable[Watched]) -> Mapping[str, frozenset[str]]:
 
 def _kind(site: Site) -> Kind:
     path, text = site.position.path, site.text.strip()
-    if _RISK.search(text) or _RISK.search(path):
+    if site.part == "accepted" or _RISK.search(text) or _RISK.search(path):
         return "accepted risk"
     if site.part in ("entry", "file"):
         return "patch entry" if site.part == "entry" else "vendored file"

@@ -94,7 +94,8 @@ def live(site: Site) -> bool:
     """Whether a line still waits: it is not struck, does not itself say that the matter is settled, and is not what the
     repository declares of its images.
     """
-    return not site.struck and site.state not in ("landed", "resolved") and site.position.path != CONFIGURATION
+    declares = site.position.path == CONFIGURATION and site.part != "accepted"
+    return not site.struck and site.state not in ("landed", "resolved") and not declares
 
 
 def weighs(site: Site) -> bool:

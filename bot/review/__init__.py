@@ -11,6 +11,7 @@ from bot.review.limits import Limits
 from bot.review.links import OFFLINE, Links
 from bot.review.plan import Edit, Minimise, NewComment, Plan, Posted, Summary, plan
 from bot.review.summary import looked_at, report, summary
+from bot.review.vendoring import vendored
 
 __all__ = [
     "OFFLINE",
@@ -46,4 +47,5 @@ __all__ = [
     "review",
     "summary",
     "unfinished",
+    "vendored",
 ]

@@ -97,10 +97,14 @@ def review(
     renamed: Mapping[str, str],
     configuration: ConfigurationEdit | None = None,
     bumps: tuple[Bump, ...] = (),
+    vendored: tuple[Finding, ...] = (),
 ) -> Review:
-    """The change from `base` to `head`. `renamed` maps old paths to new ones: a moved file keeps its findings."""
+    """The change from `base` to `head`. `renamed` maps old paths to new ones: a moved file keeps its findings.
+
+    `vendored` are the patches that the change adds where none are wanted (`bot.review.vendoring`).
+    """
     before = tuple(_moved(finding, renamed) for finding in base.findings)
-    proposed = (*head.findings, *default_flips(base, head, renamed))
+    proposed = (*head.findings, *default_flips(base, head, renamed), *vendored)
     difference = compare(before, proposed, lambda finding: not _resolves(head, finding))
     found = Review(
         conclusion(difference),

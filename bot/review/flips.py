@@ -34,7 +34,8 @@ def default_flips(base: Report, head: Report, renamed: Mapping[str, str]) -> tup
                 hazards = [finding for finding in new_hazards if finding.service == service.name]
                 place = (service.path, service.name)
                 gone = [one for key, one in stood.items() if key[1:3] == place and key not in stand]
-                found += _of_service(before, service, hazards, gone)
+                flips_here = _of_service(before, service, hazards, gone)
+                found += (head.taken(finding, service) for finding in flips_here)
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from bot.engine import Value
 from bot.hazards import Finding, improved, worsened
 from bot.markdown import cell, code, prose
 from bot.provenance import Reason
-from bot.review.bump_sections import bump_sections
+from bot.review.bump_sections import bump_sections, short
 from bot.review.comments import Comment, comment_on
 from bot.review.compare import PropertyChange, Review
 from bot.review.configuration import PATH
@@ -108,7 +108,7 @@ def counted(findings: Iterable[Finding]) -> str:
 
 def further_sections(review: Review, links: Links) -> list[Section]:
     """What is folded away: it is there for whoever asks."""
-    undecided = [finding for finding in review.introduced if finding.status == "unknown"]
+    undecided = [finding for finding in review.introduced if finding.status == "unknown" and not _is_taken(finding)]
     undecided += (
         after
         for before, after in review.changed
@@ -118,6 +118,7 @@ def further_sections(review: Review, links: Links) -> list[Section]:
     return [
         _properties("Other property changes", mentioned, links, folded=True),
         _undecided(undecided, links),
+        _accepted(review, links),
         _unchanged(review, links),
     ]
 
@@ -160,17 +161,39 @@ def _remaining(pairs: Sequence[tuple[Finding, Finding]], links: Links) -> Sectio
     return Section("", left, ("**What remains to be done:**",))
 
 
+def _is_taken(finding: Finding) -> bool:
+    """Whether the repository takes the risk of a finding."""
+    return finding.accepted is not None and not finding.accepted.ended
+
+
+def _accepted(review: Review, links: Links) -> Section:
+    """Risks that the repository takes and that this change introduces or alters."""
+    rows = []
+    for finding in (*review.introduced, *(after for _, after in review.changed)):
+        accepted = finding.accepted
+        if accepted is None or accepted.ended:
+            continue
+        until = f" until {links.references(', '.join(map(short, accepted.until)))}" if accepted.until else ""
+        place = links.place(accepted.position.path, accepted.position.line)
+        rows.append(
+            f"- {prose(finding.title)}, {_where(finding, links)}: accepted{until}: {prose(accepted.reason)} ({place})"
+        )
+    return Section(f"Accepted risks ({len(rows)})", tuple(rows), folded=True)
+
+
 def _unchanged(review: Review, links: Links) -> Section:
     """Those of the files that the change edits, and how many there are besides: a list of everything that a profile
     reaches is for `audit`.
     """
     told = [finding for finding in review.unchanged if finding.level != "folded"]
     shown = [finding for finding in told if finding.path in review.edited]
-    rest = len(review.unchanged) - len(told)
+    taken = sum(map(_is_taken, review.unchanged))
+    rest = len(review.unchanged) - len(told) - taken
     rows = _table("", [_Row(finding, finding.status, finding.level) for finding in shown], links)
     more = [
         _more(len(told) - len(shown), "in files that this change reaches without editing them"),
         _more(rest, "mitigated or undecided"),
+        _more(taken, "accepted"),
     ]
     words = " ".join(word for word in more if word)
     title = f"Unchanged ({len(review.unchanged)}, {looked_at(review)})"

@@ -13,7 +13,8 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Literal
 
-from bot.catalog import Catalog, Patch
+from bot.catalog import Catalog, Configuration, Patch
+from bot.catalog.configuration import PATH as CONFIGURATION
 from bot.provenance import Position
 from bot.tree import Tree, UnreadableFile
 from bot.upstream.mentions import Mention, Reader
@@ -85,7 +86,8 @@ class Site:
     `predicate` is what must happen before the site may go, as it is written; `state` what the line believes of the
     reference (`open`, `merged`, `landed`, `resolved`, `closed`, `local`), and `date` when that was. `patch` is the
     entry of `patches.yml` that the line belongs to, and `part` what of the patch it is: a line of that `entry`, of one
-    of its own files, or the `wiring` that mounts or calls it. `struck` lines are history.
+    of its own files, or the `wiring` that mounts or calls it; `accepted` is an entry of the configuration that the
+    reference ends, a risk or the policy of vendoring. `struck` lines are history.
     """
 
     reference: str
@@ -97,7 +99,7 @@ class Site:
     date: str | None = None
     patch: str | None = None
     struck: bool = False
-    part: Literal["entry", "file", "wiring"] | None = None
+    part: Literal["entry", "file", "wiring", "accepted"] | None = None
 
 
 def sites_in(tree: Tree, catalog: Catalog) -> tuple[Site, ...]:
@@ -116,11 +118,34 @@ def sites_in(tree: Tree, catalog: Catalog) -> tuple[Site, ...]:
         room -= len(text or "")
         if room < 0:
             break
-        if text:
+        if text and path == CONFIGURATION:
+            found.extend(_of_configuration(text, catalog.configuration))
+        elif text:
             found.extend(_of_file(text, path, entries.get(path, ()), vendored))
         if len(found) >= MAX_SITES:
             break
     return tuple(found[:MAX_SITES])
+
+
+def _of_configuration(text: str, configuration: Configuration) -> list[Site]:
+    """The sites of the configuration: what waits in it for a reference is said with its reason."""
+    found = {(site.position.line, site.reference): site for site in sites_of(text, CONFIGURATION)}
+    for reference, position, told in _waiting(configuration):
+        until = f"{reference} is pinned"
+        shown = " ".join(told.split())[:MAX_TEXT]
+        found[position.line, reference] = Site(reference, position, shown, "mentioned", until, part="accepted")
+    return sorted(found.values(), key=lambda site: (site.position.line, site.position.column))
+
+
+def _waiting(configuration: Configuration) -> Iterator[tuple[str, Position, str]]:
+    for risk in configuration.accepted:
+        for reference in risk.until:
+            yield reference, risk.ends_at or risk.position, f"accepted: {risk.rule} at {risk.where}: {risk.reason}"
+    policy = configuration.inherit_only
+    if policy is not None:
+        reason = f": {policy.reason}" if policy.reason else ""
+        for reference in policy.fixes:
+            yield reference, policy.position, f"vendoring: inherit-only{reason}"
 
 
 def _of_file(text: str, path: str, entries: Iterable[Patch], vendored: Vendored) -> Iterable[Site]:

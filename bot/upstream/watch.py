@@ -36,20 +36,24 @@ class Watched:
 
 
 def watched_references(catalog: Catalog, sites: Iterable[Site], rules: Iterable[str]) -> tuple[str, ...]:
-    """Every reference that carries weight: of patches, of declared images, of rules, and those of vLLM that a line of
-    the repository waits for (it names a predicate, and is not struck through).
+    """Every reference that carries weight: of patches, of declared images, of accepted risks and the policy of
+    vendoring, of rules, and those of vLLM that a line of the repository waits for (it names a predicate, and is not
+    struck through).
 
     A patch may hold more fixes than its note names: all that its own files name count, and all in `patches.yml`.
     """
     patches = (reference for patch in catalog.patches for reference in patch.upstream)
     declared = (reference for image in catalog.configuration.images.values() for reference in image.contains)
+    configuration = catalog.configuration
+    accepted = [reference for acceptance in configuration.accepted for reference in acceptance.until]
+    accepted += configuration.inherit_only.fixes if configuration.inherit_only else ()
     own = _files_of_patches(catalog)
     told = (
         site.reference
         for site in sites
         if site.reference.startswith(f"{UPSTREAM}#") and (_waits(site) or lies_in(site.position.path, own))
     )
-    return tuple(sorted({*patches, *declared, *told, *rules}, key=_order))
+    return tuple(sorted({*patches, *declared, *accepted, *told, *rules}, key=_order))
 
 
 def _files_of_patches(catalog: Catalog) -> frozenset[str]:

@@ -43,7 +43,7 @@ def test_nothing(text: str | None) -> None:
     ("text", "line", "message"),
     [
         ("a: 1\ncompose: [x]\n", 2, "did you mean 'composes'?"),
-        ("a: 1\n", 1, "known are composes"),
+        ("a: 1\n", 1, "known are accepted, composes"),
         ("images:\n  x: {relase: 1}\n", 2, "did you mean 'release'?"),
         ("images:\n  x: {contains: [soon]}\n", 2, "'soon' is no upstream reference"),
         ("images: [x]\n", 1, "images is not a mapping"),

@@ -1,0 +1,76 @@
+"""Patches that a change vendors where the repository's policy is to inherit fixes with the pinned release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bot.audit import Report
+from bot.catalog import InheritOnly, Patch
+from bot.engine import Pin
+from bot.hazards import Finding, Observation, Situation, Subject, World, evaluate, load_rules
+from bot.provenance import Position, Reason
+from bot.resolution import Repository, ResolvedService
+
+RULE = "vendoring-not-wanted"
+
+
+def vendored(before: Repository, after: Repository, head: Report) -> tuple[Finding, ...]:
+    """One finding for each patch that is new in `after`: an entry of `patches.yml`, or a mounted one without an entry.
+
+    `after` is judged under the configuration that is there before the change. What was vendored before the change stays
+    untold, and so does what moves, or is mounted in one more compose.
+    """
+    policy = after.catalog.configuration.inherit_only
+    if policy is None:
+        return ()
+    known = {patch.id for patch in before.catalog.patches}
+    files = frozenset(before.tree.paths())
+    found: list[Finding] = []
+    for patch in after.catalog.patches:
+        if patch.id not in known and not patch.deprecated and patch.files and not _are_there(patch, files):
+            found += _finding(policy, patch.id, patch.upstream, patch.position, "", ())
+    for service, name, upstream, because in _mounted(head, files):
+        position = next((Position(r.path, r.line or 1) for r in because if r.path == service.path), service.position)
+        found += _finding(policy, name, upstream, position, service.name, because)
+    return tuple(head.taken(finding, None) for finding in found)
+
+
+def _are_there(patch: Patch, files: frozenset[str]) -> bool:
+    """Whether the change lists a patch that was vendored before."""
+    return all(file in files or any(path.startswith(f"{file}/") for path in files) for file in patch.files)
+
+
+def _mounted(
+    head: Report, files: frozenset[str]
+) -> Iterator[tuple[ResolvedService, str, tuple[str, ...], tuple[Reason, ...]]]:
+    """The patches without an entry whose files the change brings, each where it is first mounted."""
+    seen: set[str] = set()
+    for service in (service for unit in head.units for service in unit.services):
+        for wired in (wired for world in service.worlds for wired in world.patches if not wired.listed):
+            new = wired.id not in files and not any(path.startswith(f"{wired.id}/") for path in files)
+            if new and wired.id not in seen:
+                seen.add(wired.id)
+                yield service, wired.id, wired.upstream, wired.because
+
+
+def _finding(
+    policy: InheritOnly,
+    patch: str,
+    upstream: tuple[str, ...],
+    position: Position,
+    service: str,
+    because: Iterable[Reason],
+) -> tuple[Finding, ...]:
+    if policy.fixes and not set(policy.fixes) & set(upstream):
+        return ()
+    stated = Reason("catalog", policy.position.path, policy.position.line, "policy: vendoring: inherit-only")
+    fields = {
+        "patch": patch,
+        "stands_for": tuple(upstream) or ("no upstream fix that it names",),
+        "policy": f"{policy.position.path}:{policy.position.line}",
+        "reason": policy.reason or "",
+    }
+    observation = Observation("vendored-patch", patch, position, (stated, *because), fields)
+    situation = Situation(World({}), {}, Pin("", None), (), (), (), (observation,), position)
+    subject = Subject(position.path, service, (), position, (situation,))
+    return evaluate(load_rules().only({RULE}), subject)
