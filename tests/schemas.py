@@ -8,12 +8,12 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-_FOLDER = Path(__file__).parent.parent / "docs" / "schema"
+SCHEMAS = Path(__file__).parent.parent / "docs" / "schema"
 
 
 @cache
 def _validator(name: str) -> Draft202012Validator:
-    schema = json.loads((_FOLDER / f"{name}.schema.json").read_text())
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 

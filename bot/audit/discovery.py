@@ -24,7 +24,9 @@ _OVERRIDES = {
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Compose files that run together: one file, or a default name with its override beside it."""
+    """Compose files that run together: one file, a default name with its override beside it, or what the configuration
+    puts together.
+    """
 
     files: tuple[str, ...]
 
@@ -60,8 +62,11 @@ def discover(tree: Tree, documents: Documents, configuration: Configuration) -> 
     skipped: list[Skipped] = []
     paths = [path for path in tree.paths() if path.endswith((".yml", ".yaml"))]
     names = set(paths)
+    together = [files for files in configuration.together if names.issuperset(files)]
+    units += (Unit(files) for files in together if not _ignored(files[0], configuration))
+    parts = {path for files in together for path in files}
     for path in paths:
-        if _ignored(path, configuration) or _is_override(path, names):
+        if path in parts or _ignored(path, configuration) or _is_override(path, names):
             continue
         is_compose, why, unread = documents.memory.answer(
             ("a compose", path, documents.view), tree, partial(_judge, documents, path)
@@ -70,7 +75,7 @@ def discover(tree: Tree, documents: Documents, configuration: Configuration) -> 
             units.append(Unit((path, *_override_of(path, names))))
         elif unread or _expected(path, configuration):
             skipped.append(Skipped(path, why, unread=unread))
-    return Discovery(tuple(units), tuple(skipped))
+    return Discovery(tuple(sorted(units, key=lambda unit: unit.files)), tuple(skipped))
 
 
 def _judge(documents: Documents, path: str, tree: Tree) -> tuple[bool, str, bool]:

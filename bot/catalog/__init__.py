@@ -2,7 +2,7 @@
 
 from bot.catalog.configuration import fits, idle_globs, read_configuration
 from bot.catalog.hardware import hardware_for
-from bot.catalog.header import read_header
+from bot.catalog.header import in_other_words, read_header
 from bot.catalog.model import (
     Acceptance,
     Attribution,
@@ -51,6 +51,7 @@ __all__ = [
     "fits",
     "hardware_for",
     "idle_globs",
+    "in_other_words",
     "is_named",
     "is_patch",
     "load_bearing_for",

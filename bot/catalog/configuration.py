@@ -3,6 +3,10 @@
 ```yaml
 composes: ["deploy/**/*.yml"]           # default: every file that looks like a compose
 ignore: ["**/_archive/**"]
+together: [[base.yml, gpu.yml]]         # what runs with several -f
+profiles: ["ops/**"]                    # where profiles, registry and patches.yml are; default: anywhere
+patches: ["mods/*"]                     # vendored patches whose path does not say so
+headers: {engine-profile: stack}        # own words for the keys in the comments at the head of a compose
 images:
   ghcr.io/x/y@sha256:…: {release: "0.25.1", contains: ["vllm#46324"], adds: [nvfp4-kv-route]}
 seams:                                  # what a launcher sets by itself
@@ -24,6 +28,7 @@ policy: {vendoring: inherit-only}       # no new vendored patches: fixes come wi
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -44,7 +49,23 @@ from bot.tree import Tree, UnreadableFile
 
 PATH = ".github/seamguard.yml"
 
-_KEYS = ("accepted", "composes", "hardware", "ignore", "images", "policy", "seams")
+_KEYS = (
+    "accepted",
+    "composes",
+    "hardware",
+    "headers",
+    "ignore",
+    "images",
+    "patches",
+    "policy",
+    "profiles",
+    "seams",
+    "together",
+)
+HEADER_KEYS = ("engine-profile", "hardware")
+"""The keys of headers for which a repository may have other words."""
+
+_GLOBS = ("ignore", "composes", "profiles", "patches")
 _IMAGE_KEYS = ("release", "contains", "adds")
 _SEAM_KEYS = ("values", "set_by")
 _ACCEPTANCE_KEYS = ("rule", "where", "world", "until", "reason", "by")
@@ -75,6 +96,11 @@ def fits(path: str, glob: str) -> bool:
     return fnmatchcase(path, glob) or fnmatchcase(f"/{path}", glob)
 
 
+def holds(glob: str, path: str) -> bool:
+    """Whether a glob of files means this one, or what lies in this folder."""
+    return fits(path, glob) or fits(f"{path.rstrip('/')}/", glob) or fits(path, f"{glob.rstrip('/')}/*")
+
+
 def idle_globs(configuration: Configuration, paths: Iterable[str]) -> Iterator[Problem]:
     """The globs that fit none of the repository's files: they do nothing, and somebody believes that they do."""
     left = dict(configuration.globs)
@@ -94,11 +120,15 @@ class _Reader:
     def read(self, root: Value) -> Configuration:
         fields = self._mapping(root, _KEYS, "the configuration")
         hardware = tuple(self._hardware(glob, value) for glob, value in self._entries(fields, "hardware"))
+        together, named = self._together(fields)
+        globs = named | {glob: place for key in _GLOBS for glob, place in _places(fields, key).items()}
         return Configuration(
             hardware=hardware,
-            globs={item.glob: item.position for item in hardware}
-            | _places(fields, "ignore")
-            | _places(fields, "composes"),
+            globs=globs | {item.glob: item.position for item in hardware},
+            together=together,
+            profiles=self._texts(fields, "profiles"),
+            patches=self._texts(fields, "patches"),
+            headers=self._headers(fields),
             composes=self._texts(fields, "composes"),
             ignore=self._texts(fields, "ignore"),
             images={image: self._image(image, value) for image, value in self._entries(fields, "images")},
@@ -156,6 +186,26 @@ class _Reader:
             self._problem(f"{told} is neither of {' and '.join(_VENDORING_MODES)}", value.position)
         fixes, reason = self._references(more, "fixes"), self._text(more, "reason")
         return InheritOnly(value.position, reason, fixes) if mode == "inherit-only" else None
+
+    def _together(self, fields: Mapping[str, Value]) -> tuple[tuple[tuple[str, ...], ...], dict[str, Position]]:
+        """The files that run together, and where each is written."""
+        groups: list[tuple[str, ...]] = []
+        places: dict[str, Position] = {}
+        value = fields.get("together")
+        for group in value.children if value else ():
+            files = tuple(posixpath.normpath(text) for text in group.texts)
+            if len(files) < 2 or any(child.text is None for child in group.children):
+                self._problem("together wants lists of two files or more, in the order of -f", group.position)
+                continue
+            groups.append(files)
+            places |= {posixpath.normpath(child.text): child.position for child in group.children if child.text}
+        return tuple(dict.fromkeys(groups)), places
+
+    def _headers(self, fields: Mapping[str, Value]) -> dict[str, tuple[str, ...]]:
+        if "headers" not in fields:
+            return {}
+        own = self._mapping(fields["headers"], HEADER_KEYS, "headers")
+        return {key: tuple(text.lower() for text in self._texts(own, key)) for key in HEADER_KEYS if key in own}
 
     def _image(self, image: str, value: Value) -> ImageDeclaration:
         fields = self._mapping(value, _IMAGE_KEYS, f"the image {image}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from bot.catalog.model import Header
 from bot.provenance import Position
@@ -35,6 +36,18 @@ def read_header(text: str, path: str) -> Header:
     slugs = {match.removesuffix(".") for comment in run for match in _RUN.findall(comment)}
     slugs = {slug for slug in slugs if not slug.endswith((".yml", ".yaml", ".sh", ".py"))}
     return Header(values, slugs.pop() if len(slugs) == 1 else None)
+
+
+def in_other_words(header: Header, words: Mapping[str, tuple[str, ...]]) -> Header:
+    """The header, its values also under the keys (`engine-profile`) for which the repository has its own `words`."""
+    if not words:
+        return header
+    values = dict(header.values)
+    for key, own in words.items():
+        found = next((header.values[word] for word in own if word in header.values), None)
+        if found is not None:
+            values.setdefault(key, found)
+    return replace(header, values=values)
 
 
 def _leading(lines: list[str]) -> Iterator[tuple[int, str]]:

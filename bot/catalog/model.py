@@ -200,6 +200,10 @@ class Problem:
 class Configuration:
     """`.github/seamguard.yml`. `composes` are globs; empty means "every file that looks like a compose".
 
+    `together` are the files that run together, in `-f` order. `profiles` are globs of the files that describe the
+    repository (profiles, registry, `patches.yml`); empty means every YAML file. `patches` are globs of vendored patches
+    whose names do not say so. `headers` gives the repository's own words for the keys of headers, all in lower case.
+
     `globs` are those of every key, each with its place. `unreadable` says that the file is there and says nothing: it
     is not YAML, or cannot be read (`problems` has the reason).
     """
@@ -214,6 +218,10 @@ class Configuration:
     unreadable: bool = False
     accepted: tuple[Acceptance, ...] = ()
     inherit_only: InheritOnly | None = None
+    together: tuple[tuple[str, ...], ...] = ()
+    profiles: tuple[str, ...] = ()
+    patches: tuple[str, ...] = ()
+    headers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
+from bot.catalog.configuration import holds
 from bot.catalog.model import Catalog, Patch
 from bot.catalog.patches import references_in_path
 from bot.catalog.running import files_run
@@ -144,7 +145,7 @@ def _laid_out(catalog: Catalog, mounts: tuple[Mount, ...]) -> _Layout:
     covered = {place.mount for _, placed in listed for place in placed}
     together: dict[object, list[_Placed]] = {}
     for mount in files:
-        if mount not in covered and _looks_like_a_patch(mount):
+        if mount not in covered and _looks_like_a_patch(mount, catalog):
             references = references_in_path(mount.source) or references_in_path(mount.target)
             together.setdefault(references or mount, []).append(_Placed(mount.source, mount.target, mount))
     return _Layout(tuple(listed), incidental, tuple(unmounted), tuple(map(tuple, together.values())))
@@ -280,9 +281,11 @@ def _run_without_mount(patch: Patch, places: tuple[str, ...], steps: tuple[Step,
     )
 
 
-def _looks_like_a_patch(mount: Mount) -> bool:
+def _looks_like_a_patch(mount: Mount, catalog: Catalog) -> bool:
     if mount.source.lower().endswith(_NO_CODE):
         return False
+    if mount.in_repository and any(holds(glob, mount.source) for glob in catalog.configuration.patches):
+        return True
     return is_patch(mount.source) or bool(references_in_path(mount.target) or _PACKAGES.search(mount.target))
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import TypeVar
 
-from bot.catalog.configuration import read_configuration
+from bot.catalog.configuration import holds, read_configuration
 from bot.catalog.document import NotYaml, Value, parse
 from bot.catalog.hardware import unknown_cards
 from bot.catalog.model import (
@@ -67,6 +67,8 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
     for path in tree.paths():
         if not path.endswith((".yml", ".yaml")) and not (path.endswith(".json") and is_registry(path)):
             continue
+        if not _is_read(path, configuration.thing):
+            continue
         size = memory.answer(("of the catalog", path), tree, partial(_size, path))
         room -= size
         if room < 0:
@@ -78,6 +80,11 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
     claims = _tied((part for part in parts if isinstance(part, _Part)), tree)
     question = ("catalog", configuration, claims, *parts)
     return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts, claims))
+
+
+def _is_read(path: str, configuration: Configuration) -> bool:
+    """Whether a file may describe the repository, as far as it says where such files are."""
+    return not configuration.profiles or any(holds(glob, path) for glob in configuration.profiles)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

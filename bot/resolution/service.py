@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from bot.catalog import Catalog, Header, engine_of, hardware_for, model_for, overlays_for, read_header, slugs_of
+from bot.catalog import (
+    Catalog,
+    Header,
+    engine_of,
+    hardware_for,
+    in_other_words,
+    model_for,
+    overlays_for,
+    read_header,
+    slugs_of,
+)
 from bot.compose import Documents, Project, Service
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, may_read, pin, resolve
 from bot.provenance import Position, Reason, Word
@@ -44,7 +54,7 @@ class Repository:
     def header(self, path: str, text: str) -> Header:
         """What the leading comments of a compose declare."""
         if path not in self.headers:
-            self.headers[path] = read_header(text, path)
+            self.headers[path] = in_other_words(read_header(text, path), self.catalog.configuration.headers)
         return self.headers[path]
 
 

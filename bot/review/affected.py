@@ -61,6 +61,7 @@ def affected(base: Repository, head: Repository, changed: Iterable[str]) -> Affe
     renamed = _renamed_by_the_registry(base, head, texts) | _stated_anew(base, head)
     near = dependents(_together(base.tree, head.tree, *texts), paths) | renamed
     near |= _beside(near, texts)
+    near |= {file for group in head.catalog.configuration.together if not near.isdisjoint(group) for file in group}
     before, after = (_units(side, near) for side in (base, head))
     certain = paths | renamed
     names = {

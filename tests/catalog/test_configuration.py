@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
+
 import pytest
+import yaml
 
 from bot.catalog import Configuration, read_catalog, read_configuration
-from bot.catalog.configuration import PATH
+from bot.catalog.configuration import _KEYS, HEADER_KEYS, PATH
 from bot.tree import MemoryTree
+from tests.schemas import SCHEMAS, violations
 
 
 def read(text: str) -> Configuration:
@@ -66,3 +70,71 @@ def test_the_rest_counts_when_a_part_is_wrong() -> None:
 
 def test_the_problems_are_in_the_catalog() -> None:
     assert len(read_catalog(MemoryTree({PATH: "x: 1\n"})).problems) == 1
+
+
+# The schema for editors ----------------------------------------------------------------------------------------------
+
+EVERYTHING = """
+composes: [deploy/**]
+ignore: old/**
+together: [[base.yml, gpu.yml], [base.yml, cpu.yml]]
+profiles: ops/**
+patches: [mods/*]
+headers: {engine-profile: Stack, hardware: [Rig, Box]}
+hardware: {"deploy/*": [sm_86, RTX 5090]}
+images:
+  you/engine:1: {release: "0.25.1", contains: [vllm#46324, 49891], adds: [nvfp4-kv-route]}
+seams: {LINK: {values: ["0", 1], set_by: launch.sh}, SHORT: [a, b]}
+accepted:
+  - {rule: dead-seam, where: "deploy/*.yml:engine", world: [A=1, B=], until: [vllm#48375, 46324], reason: known, by: us}
+policy: {vendoring: {mode: inherit-only, fixes: vllm#50021, reason: too much}}
+"""
+
+
+def test_the_schema_and_the_reader_agree() -> None:
+    configuration = read(EVERYTHING)
+    assert (configuration.problems, violations("configuration", yaml.safe_load(EVERYTHING))) == ((), [])
+    assert configuration.together == (("base.yml", "gpu.yml"), ("base.yml", "cpu.yml"))
+    assert configuration.headers == {"engine-profile": ("stack",), "hardware": ("rig", "box")}
+    (accepted,) = configuration.accepted
+    assert dict(accepted.world) == {"A": "1", "B": ""}
+    assert accepted.until == ("vllm-project/vllm#48375", "vllm-project/vllm#46324")
+    assert configuration.inherit_only is not None
+    assert configuration.inherit_only.fixes == ("vllm-project/vllm#50021",)
+
+
+def test_the_schema_has_every_key() -> None:
+    schema = json.loads((SCHEMAS / "configuration.schema.json").read_text())["properties"]
+    assert set(schema) == set(_KEYS)
+    assert set(schema["headers"]["properties"]) == set(HEADER_KEYS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "compose: [x]",
+        "together: [[a.yml]]",
+        "together: a.yml",
+        "headers: {engine: X}",
+        "policy: {vendoring: never}",
+        "policy: {vendoring: {fixes: vllm#50021}}",
+        "policy: {vendor: allowed}",
+        "accepted: [{rule: x, where: y}]",
+        "accepted: [{rule: x, where: y, reason: z, world: A}]",
+        "accepted: [{rule: x, where: y, reason: z, because: q}]",
+        "accepted: [x]",
+    ],
+)
+def test_what_the_reader_complains_of_an_editor_does_too(text: str) -> None:
+    assert read(text).problems
+    assert violations("configuration", yaml.safe_load(text))
+
+
+def test_only_where_profiles_are_said_to_be() -> None:
+    files = {
+        "ops/a.yml": "id: a\ninstall: {spec: 'vllm/vllm-openai:v0.25.1'}\n",
+        "tests/b.yml": "id: b\ninstall: {spec: 'vllm/vllm-openai:v0.24.0'}\n",
+    }
+    everywhere = read_catalog(MemoryTree(files))
+    told = read_catalog(MemoryTree(files | {PATH: "profiles: [ops]\n"}))
+    assert (set(everywhere.engines), set(told.engines)) == ({"a", "b"}, {"a"})
