@@ -95,10 +95,10 @@ class Acceptances:
         its files with the slugs of each; of those that are `unsure` nothing is concluded.
         """
         for one in self._catalog.configuration.accepted:
-            here = [path for path, slugs in places.items() if _is_place(one, path, slugs)]
             fates = self._fates.get(one.position, set())
             if "covers" in fates or one.rule not in (rules.ids if rules.reported is None else rules.reported):
                 continue
+            here = [path for path, slugs in places.items() if _is_place(one, path, slugs)]
             where = one.where[:80]
             if not here:
                 told = f"accepts nothing: {where!r} fits no file of the repository and no slug of its registry"

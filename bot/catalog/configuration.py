@@ -49,6 +49,9 @@ from bot.tree import Tree, UnreadableFile
 
 PATH = ".github/seamguard.yml"
 
+MAX_ENTRIES = 200
+"""Accepted risks, and groups of files that run together, that count: each is held against every compose."""
+
 _KEYS = (
     "accepted",
     "composes",
@@ -140,8 +143,7 @@ class _Reader:
 
     def _accepted(self, fields: Mapping[str, Value]) -> Iterator[Acceptance]:
         """The entries that say what they must. One that is misread in part might accept too much: it does not count."""
-        listed = fields.get("accepted")
-        for value in listed.children if listed else ():
+        for value in self._children(fields, "accepted"):
             faults = len(self.problems)
             entry = self._mapping(value, _ACCEPTANCE_KEYS, "an accepted risk")
             rule, where, reason = (self._text(entry, key) for key in ("rule", "where", "reason"))
@@ -160,6 +162,14 @@ class _Reader:
                 self._problem(f"an accepted risk has no {' and no '.join(lacking)}: it does not count", value.position)
             if len(self.problems) == faults:
                 yield acceptance
+
+    def _children(self, fields: Mapping[str, Value], key: str) -> tuple[Value, ...]:
+        children = fields[key].children if key in fields else ()
+        if len(children) > MAX_ENTRIES:
+            self._problem(
+                f"{key} has more than {MAX_ENTRIES} entries: those do not count", children[MAX_ENTRIES].position
+            )
+        return children[:MAX_ENTRIES]
 
     def _world(self, fields: Mapping[str, Value]) -> dict[str, str]:
         world: dict[str, str] = {}
@@ -191,8 +201,7 @@ class _Reader:
         """The files that run together, and where each is written."""
         groups: list[tuple[str, ...]] = []
         places: dict[str, Position] = {}
-        value = fields.get("together")
-        for group in value.children if value else ():
+        for group in self._children(fields, "together"):
             files = tuple(posixpath.normpath(text) for text in group.texts)
             if len(files) < 2 or any(child.text is None for child in group.children):
                 self._problem("together wants lists of two files or more, in the order of -f", group.position)

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from bot.catalog import Configuration, read_catalog, read_configuration
-from bot.catalog.configuration import _KEYS, HEADER_KEYS, PATH
+from bot.catalog.configuration import _KEYS, HEADER_KEYS, MAX_ENTRIES, PATH
 from bot.tree import MemoryTree
 from tests.schemas import SCHEMAS, violations
 
@@ -103,6 +103,13 @@ def test_the_schema_and_the_reader_agree() -> None:
     assert configuration.inherit_only.fixes == ("vllm-project/vllm#50021",)
 
 
+def test_the_example_of_the_page_is_right() -> None:
+    page = (SCHEMAS.parent / "configuration.md").read_text(encoding="utf-8")
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    assert (read(example).problems, violations("configuration", yaml.safe_load(example))) == ((), [])
+    assert len(read(example).accepted) == 1
+
+
 def test_the_schema_has_every_key() -> None:
     schema = json.loads((SCHEMAS / "configuration.schema.json").read_text())["properties"]
     assert set(schema) == set(_KEYS)
@@ -128,6 +135,13 @@ def test_the_schema_has_every_key() -> None:
 def test_what_the_reader_complains_of_an_editor_does_too(text: str) -> None:
     assert read(text).problems
     assert violations("configuration", yaml.safe_load(text))
+
+
+def test_a_flood_of_entries_is_cut() -> None:
+    text = "accepted:\n" + "".join(f"  - {{rule: r{n}, where: w, reason: z}}\n" for n in range(MAX_ENTRIES + 2))
+    configuration = read(text)
+    assert len(configuration.accepted) == MAX_ENTRIES
+    assert [problem.position.line for problem in configuration.problems] == [MAX_ENTRIES + 2]
 
 
 def test_only_where_profiles_are_said_to_be() -> None:

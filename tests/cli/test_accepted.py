@@ -118,3 +118,22 @@ def test_the_policy_counts_only_from_the_base(history: History) -> None:
     base = history.state({"models/hare.yml": PROFILE, "compose.yml": CORRUPT, PATH: INHERIT})
     answer = _review(history, base, history.state({**PATCH, PATH: ""}))
     assert "vendoring-not-wanted" in _rules(answer["introduced"])
+
+
+# Files that run together ---------------------------------------------------------------------------------------------
+
+
+def test_a_change_of_one_file_is_reviewed_with_those_that_it_runs_with(history: History) -> None:
+    head, _, arguments = CORRUPT.partition("    command:")
+    parts: dict[str, str | None] = {
+        "models/hare.yml": PROFILE,
+        "base.yml": head,
+        "gpu.yml": "services:\n  engine:\n    command:" + arguments.replace("--enable-prefix", "--no-enable-prefix"),
+        "cpu.yml": "services:\n  engine:\n    environment: {A: b}\n",
+        PATH: "together: [[base.yml, gpu.yml]]\n",
+    }
+    base = history.state(parts)
+    answer = _review(history, base, history.state({"gpu.yml": "services:\n  engine:\n    command:" + arguments}))
+    assert (PAIR, "base.yml") in {(finding["rule"], finding["path"]) for finding in answer["introduced"]}
+    (pair,) = (finding for finding in answer["introduced"] if finding["rule"] == PAIR)
+    assert "docker compose -f base.yml -f gpu.yml up engine" in pair["replay"]
