@@ -115,10 +115,14 @@ class Acceptances:
             yield Problem(told, one.position)
 
     def _is_about(self, one: Acceptance, finding: Finding, service: ResolvedService | None) -> bool:
+        """Whether it is about a finding: on its file, on those that run with it, or on the one that has the service."""
+        if one.rule != finding.rule:
+            return False
         slugs = frozenset(service.slugs if service is not None else ())
-        return one.rule == finding.rule and any(
+        own = (service.position.path,) if service is not None else ()
+        return any(
             _is_place(one, path, slugs | self._slugs.get(path, frozenset()), finding.service)
-            for path in dict.fromkeys((finding.path, *finding.files))
+            for path in dict.fromkeys((finding.path, *finding.files, *own))
         )
 
     def _ended(self, one: Acceptance, finding: Finding, service: ResolvedService | None) -> str:

@@ -52,10 +52,10 @@ def _entry(*more: str, where: str = "deploy/*.yml", rule: str = PAIR, reason: st
 
 
 def _audit(
-    compose: str, configuration: str, *, contains: Callable[[str, Pin], bool | None] | None = None, **more: str
+    compose: str, configuration: str, *, contains: Callable[[str, Pin], bool | None] | None = None, root: str = ""
 ) -> Report:
     files = {"models/hare.yml": PROFILE, "registry.yml": REGISTRY, "deploy/mtp.yml": compose, PATH: configuration}
-    tree = MemoryTree(files | more)
+    tree = MemoryTree(files | ({"compose.yml": root} if root else {}))
     report = audit(Repository(tree, read_catalog(tree), Documents(tree)), RULES, contains=contains)
     assert violations("audit", report_json(report)) == []
     return report
@@ -98,6 +98,11 @@ def test_it_covers_no_other_rule() -> None:
     report = _audit(ON, _entry(rule="gdn-spec-decode-wild-write"))
     assert _pair(report).level == "error"
     assert {finding.rule for finding in report.findings if finding.accepted} == {"gdn-spec-decode-wild-write"}
+
+
+def test_a_service_is_the_same_where_its_file_is_included() -> None:
+    report = _audit(ON, _entry(where="deploy/mtp.yml"), root="include: [deploy/mtp.yml]\n")
+    assert {finding.level for finding in report.findings if finding.rule == PAIR} == {"folded"}
 
 
 # One world -----------------------------------------------------------------------------------------------------------

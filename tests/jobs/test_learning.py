@@ -20,7 +20,7 @@ from bot.learn.excerpts import blob_hash
 from bot.learn.fetch import Listing
 from bot.learn.provision import Provision
 from bot.tree import MemoryTree
-from bot.upstream.facts import Facts, Issue, collected
+from bot.upstream.facts import Facts, Issue, Probe, collected
 from tests.learn.source_tree import FILES
 
 COMPOSE = "services:\n  a:\n    image: vllm/vllm-openai:v{}\n    command: [Qwen/Qwen3.5-27B]\n"
@@ -113,3 +113,29 @@ def test_recorded_facts_are_a_part_of_the_review() -> None:
     assert reference in bumped().references
     (bump,) = bumped({reference: collected([Issue(43559, "open", None)])}).review.bumps
     assert next(fix.kind for fix in bump.fixes if fix.reference == reference) == "does-not-inherit"
+
+
+def test_the_clock_of_an_accepted_risk_is_asked_for_and_ends_it() -> None:
+    reference = "vllm-project/vllm#48375"
+    profile = "id: hare\nnum_gdn_layers: 24\nnum_attn_layers: 8\nweights: {fp8: {path: hare-9b}}\n"
+    accepted = f"accepted:\n  - {{rule: mtp-prefix-cache-hybrid, where: c.yml, until: {reference}, reason: known}}\n"
+    drafter = """'{"method":"mtp","num_speculative_tokens":2}'"""
+    flags = f"--model, /models/hare-9b, --speculative-config, {drafter}"
+    image = "vllm/vllm-openai:v0.25.1"
+
+    def tree(*more: str) -> MemoryTree:
+        command = ", ".join([flags, *more])
+        compose = f"services:\n  engine:\n    image: {image}\n    command: [{command}]\n"
+        return MemoryTree({"c.yml": compose, "hare.yml": profile, ".github/seamguard.yml": accepted})
+
+    def reviewed(facts: dict[str, Facts]) -> Analysis:
+        sides = tree("--no-enable-prefix-caching"), tree("--enable-prefix-caching")
+        return analyse(*sides, [ChangedFile("c.yml", "modified", "")], load_rules(), facts)
+
+    assert reviewed({}).review.conclusion == "success"
+    there = reviewed({reference: collected([Probe("v0.25.1", True, "read there")])})
+    assert there.review.conclusion == "failure"
+    image = "vllm/vllm-openai@sha256:" + "0" * 64
+    assert reference not in reviewed({}).references  # a pin without a release has no clock
+    image = "vllm/vllm-openai:v0.34.0"
+    assert reference in reviewed({}).references
