@@ -131,10 +131,10 @@ services:
         "engines/pinned.yml": "id: pinned\ninstall: {method: docker, spec: 'vllm/vllm-openai:v0.25.1'}\n",
     },
     {("compose/heron.yml", "heron", False, "mtp")},
-    {"gdn-spec-decode-wild-write", "mtp-full-cudagraph-blackwell"},
+    {"gdn-spec-decode-wild-write", "mtp-full-cudagraph-blackwell", "seam-value-trap"},
     "headers:\n  engine-profile: Stack\n",
     {("compose/heron.yml", "heron", False, "mtp")},
-    {"gdn-spec-decode-wild-write", "mtp-full-cudagraph-blackwell", "pin-drift"},
+    {"gdn-spec-decode-wild-write", "mtp-full-cudagraph-blackwell", "pin-drift", "seam-value-trap"},
 )
 BUILT = Layout(
     "Everything in an image that is built here",
