@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,15 +13,18 @@ from bot.cli.clock import clock_of
 from bot.cli.failure import Failure
 from bot.cli.hints import near
 from bot.cli.learning import Learning, informed, offline_option
-from bot.cli.machine import print_json
-from bot.cli.opening import opened, readable
-from bot.cli.options import fail_on_option, format_option, rev_option
+from bot.cli.opening import links_to, opened, readable
+from bot.cli.options import fail_on_option, format_option, rev_option, url_option
+from bot.cli.outputs import Also, Form, also_option, as_json, as_lines, write_also
 from bot.cli.progress import announced, progress
-from bot.hazards import Finding, Rules, at_least, finding_json, load_rules
-from bot.printable import printable
+from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.repositories import work_tree
 
+if TYPE_CHECKING:
+    from bot.review import Links
+
 SCHEMA = 1
+FORMATS = ("json", "markdown", "sarif", "github")
 
 
 @click.command("audit")
@@ -28,30 +32,63 @@ SCHEMA = 1
 @rev_option
 @click.option("--rule", "only", multiple=True, metavar="ID", help="Only this rule; may be given more than once.")
 @click.option("--folded", is_flag=True, help="Show in text what is folded away: mitigated, or nothing to act on.")
+@url_option
 @offline_option
 @fail_on_option
-@format_option("text", "json", "sarif", "github")
+@format_option("text", *FORMATS)
+@also_option(*FORMATS)
 def audit_command(
-    folder: Path, rev: str | None, only: tuple[str, ...], folded: bool, offline: bool, fail_on: str, output: str
+    folder: Path,
+    rev: str | None,
+    only: tuple[str, ...],
+    folded: bool,
+    url: str,
+    offline: bool,
+    fail_on: str,
+    output: str,
+    also: Also,
 ) -> None:
     """Resolve every compose below FOLDER and list the hazards in it."""
     rules = _chosen(load_rules(), only)
-    report = _audited(folder, rev, rules, offline)
-    if output == "json":
-        print_json(report_json(report))
-    elif output == "sarif":
-        from bot.cli.sarif import report_sarif
-
-        print_json(report_sarif(report, rules))
-    elif output == "github":
-        for finding in report.findings:
-            click.echo(annotation(finding))
-    else:
+    report = audited(folder, rev, rules, offline)
+    place = "" if rev is not None else below(folder)
+    forms = audit_forms(report, rules, place, lambda: links_to(folder, rev, url))
+    if output == "text":
         from bot.cli import text
 
         text.print_report(report, folded=folded)
+    else:
+        click.echo(forms[output](), nl=False)
+    write_also(forms, also)
     if any(at_least(finding.level, fail_on) for finding in report.findings):
         raise SystemExit(1)
+
+
+def audit_forms(report: Report, rules: Rules, place: str, links: Callable[[], Links]) -> dict[str, Form]:
+    """The forms of an audit, by their names. `place` is the folder of the repository that was audited."""
+
+    def markdown() -> str:
+        from bot.review import standing
+
+        return standing(report, links().within(place))
+
+    def sarif() -> str:
+        from bot.cli.sarif import report_sarif
+
+        return as_json(report_sarif(report, rules, place))
+
+    def github() -> str:
+        from bot.cli.workflow import annotated
+
+        return as_lines(annotated(report.findings, place))
+
+    return {"json": lambda: as_json(report_json(report)), "markdown": markdown, "sarif": sarif, "github": github}
+
+
+def below(folder: Path) -> str:
+    """Where a folder lies in its repository; empty for the whole of one, and outside of any."""
+    top = work_tree(folder)
+    return "" if top is None else folder.resolve().relative_to(top.resolve()).as_posix().removeprefix(".").strip("/")
 
 
 def _chosen(rules: Rules, only: tuple[str, ...]) -> Rules:
@@ -61,7 +98,8 @@ def _chosen(rules: Rules, only: tuple[str, ...]) -> Rules:
     return rules.only(only) if only else rules
 
 
-def _audited(folder: Path, rev: str | None, rules: Rules, offline: bool) -> Report:
+def audited(folder: Path, rev: str | None, rules: Rules, offline: bool) -> Report:
+    """The report on a state of a folder. Raises `Failure`."""
     with announced(lambda: _reading(folder, rev)) as begun, opened(folder, rev) as repository:
         readable(repository)
 
@@ -95,23 +133,3 @@ def report_json(report: Report) -> dict[str, Any]:
         ],
         "skipped": [{"path": item.path, "reason": item.reason} for item in report.skipped],
     }
-
-
-_COMMANDS = {"error": "error", "warning": "warning", "notice": "notice", "folded": "debug"}
-
-
-def annotation(finding: Finding) -> str:
-    """A finding as a workflow command of GitHub Actions."""
-    title = _property(f"{finding.rule} ({finding.status})")
-    place = f"file={_property(finding.path)},line={finding.line},title={title}"
-    service = f"{finding.service}: " if finding.service else ""
-    return f"::{_COMMANDS[finding.level]} {place}::{_data(f'{service}{finding.message} {finding.remedy}'.strip())}"
-
-
-def _data(text: str) -> str:
-    """Line ends as the runner reads them back; an escape sequence would reach the log that it prints."""
-    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

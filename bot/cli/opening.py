@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +16,12 @@ from bot.cli.hints import unread
 from bot.compose import Documents, load_project
 from bot.memory import Memory
 from bot.printable import printable
-from bot.repositories import BlobCache, DirectoryTree, RepositoryError, RevisionTree, work_tree
+from bot.repositories import BlobCache, DirectoryTree, RepositoryError, RevisionTree, git, work_tree
 from bot.resolution import Repository
 from bot.tree import Tree, UnreadableFile
+
+if TYPE_CHECKING:
+    from bot.review import Links
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,20 @@ def readable(repository: Repository) -> Repository:
         problem = configuration.problems[0]
         raise Failure(f"{problem.position}: {problem.message}")
     return repository
+
+
+def links_to(folder: Path, revision: str | None, url: str) -> Links:
+    """The addresses of a revision, or of the commit that is checked out, below the repository's `url` on GitHub; none
+    without one. Raises `Failure`.
+    """
+    from bot.review import OFFLINE, Links
+
+    if not url:
+        return OFFLINE
+    try:
+        return Links(url.rstrip("/"), git.commit(folder, revision or "HEAD"))
+    except RepositoryError as error:
+        raise Failure(str(error)) from error
 
 
 def tell_unread(repository: Repository, path: str, given: Mapping[str, str]) -> None:

@@ -93,6 +93,12 @@ def fail_on_option(function: F) -> F:
     )(function)
 
 
+def url_option(function: F) -> F:
+    """`--url URL`."""
+    told = "Where the repository is on GitHub: Markdown gets links to it."
+    return click.option("--url", default="", metavar="URL", help=told)(function)
+
+
 def required(value: str | None, name: str) -> str:
     """An argument that only `--batch` can stand in for."""
     if not value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -15,17 +15,15 @@ from bot.catalog import Configuration
 from bot.cli.clock import clock_of
 from bot.cli.failure import Failure
 from bot.cli.learning import Learning, informed, offline_option, sources_of
-from bot.cli.machine import print_json
-from bot.cli.opening import Known, opened, readable
-from bot.cli.options import fail_on_option, format_option
+from bot.cli.opening import Known, links_to, opened, readable
+from bot.cli.options import fail_on_option, format_option, url_option
+from bot.cli.outputs import Also, Form, also_option, as_json, as_lines, write_also
 from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.printable import printable
 from bot.repositories import Change, RepositoryError, changed_paths, diff
-from bot.repositories.git import commit
 from bot.resolution import Repository
 from bot.review import (
-    OFFLINE,
     Bump,
     Knowledge,
     Links,
@@ -42,38 +40,61 @@ from bot.review import (
 from bot.upstream.repository_pins import RepositoryPin
 
 SCHEMA = 1
+FORMATS = ("json", "markdown", "summary", "sarif", "github")
 
 
 @click.command("review")
 @click.option("--base", required=True, help="The revision to compare with.")
 @click.option("--head", required=True, help="The revision to review.")
 @click.option("--repo", type=click.Path(file_okay=False, path_type=Path), default=".", help="The repository.")
-@click.option("--url", default="", metavar="URL", help="Where the repository is on GitHub: Markdown gets links to it.")
+@url_option
 @offline_option
 @fail_on_option
-@format_option("text", "json", "markdown")
-def review_command(base: str, head: str, repo: Path, url: str, offline: bool, fail_on: str, output: str) -> None:
+@format_option("text", *FORMATS)
+@also_option(*FORMATS)
+def review_command(
+    base: str, head: str, repo: Path, url: str, offline: bool, fail_on: str, output: str, also: Also
+) -> None:
     """Compare two revisions: the hazards that a change introduces, alters and fixes."""
-    outcome = review_revisions(repo, base, head, load_rules(), offline=offline)
-    if output == "json":
-        print_json(review_json(outcome))
-    elif output == "markdown":
-        click.echo(report(outcome, _links(repo, head, url)), nl=False)
-    else:
+    rules = load_rules()
+    outcome = review_revisions(repo, base, head, rules, offline=offline)
+    forms = review_forms(outcome, rules, lambda: links_to(repo, head, url))
+    if output == "text":
         from bot.cli import text
 
         text.print_review(outcome)
-    if any(at_least(finding.level, fail_on) for finding in outcome.introduced_or_worsened):
+    else:
+        click.echo(forms[output](), nl=False)
+    write_also(forms, also)
+    if fails(outcome, fail_on):
         raise SystemExit(1)
 
 
-def _links(repo: Path, head: str, url: str) -> Links:
-    if not url:
-        return OFFLINE
-    try:
-        return Links(url.rstrip("/"), commit(repo, head))
-    except RepositoryError as error:
-        raise Failure(str(error)) from error
+def review_forms(outcome: Review, rules: Rules, links: Callable[[], Links]) -> dict[str, Form]:
+    """The forms of a review, by their names. `markdown` has the comments too, `summary` is what the App says."""
+
+    def sarif() -> str:
+        from bot.cli.sarif import review_sarif
+
+        return as_json(review_sarif(outcome, rules))
+
+    def github() -> str:
+        from bot.cli.workflow import annotated
+
+        return as_lines(annotated(f for f in outcome.introduced_or_worsened if f.level != "folded"))
+
+    return {
+        "json": lambda: as_json(review_json(outcome)),
+        "markdown": lambda: report(outcome, links()),
+        "summary": lambda: summary(outcome, links()),
+        "sarif": sarif,
+        "github": github,
+    }
+
+
+def fails(outcome: Review, fail_on: str) -> bool:
+    """Whether the change is to blame for a finding at or over a level."""
+    return any(at_least(finding.level, fail_on) for finding in outcome.introduced_or_worsened)
 
 
 def review_revisions(

@@ -1,89 +1,215 @@
-"""An audit as SARIF 2.1.0, the form in which code scanning takes findings."""
+"""Findings as SARIF 2.1.0, the form in which code scanning takes them."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from bot import __version__
 from bot.audit import Report
+from bot.cli.severity import worst_first
 from bot.hazards import Finding, Level, Rule, Rules
+from bot.markdown import shortened
 from bot.printable import printable
+from bot.provenance import Reason
+from bot.review import Review
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+ROOT = "%SRCROOT%"
+"""What all places are relative to: the root of the repository. Whoever reads the log knows where he has it."""
+
+CATEGORY = "seamguard/"
+"""By this code scanning knows which of two uploads replaces the other."""
+
+MAX_RESULTS = 5_000
+"""GitHub refuses a run with more than 25,000 and shows the worst 5,000."""
+
+MAX_GZIPPED_BYTES = 10_000_000
+"""GitHub refuses an upload over 10 MB, gzipped."""
+
 MAX_PLACES = 10
-"""Places of a chain that a result shows."""
+"""Places of a chain besides its flow that a result names; GitHub keeps 100 of at most 1,000."""
+
+MAX_TEXT = 2_000
+"""Characters of a message."""
+
+MAX_DESCRIPTION = 1_000
+"""Characters of a rule's description; GitHub takes 1,024."""
 
 _LEVELS: Mapping[Level, str] = {"error": "error", "warning": "warning", "notice": "note", "folded": "note"}
+_SEVERITIES: Mapping[Level, str] = {
+    "error": "error",
+    "warning": "warning",
+    "notice": "recommendation",
+    "folded": "recommendation",
+}
 
 
-def report_sarif(report: Report, rules: Rules) -> dict[str, Any]:
-    """One run. Findings that reports fold away are left out; what could not be read is a notification."""
-    found = [finding for finding in report.findings if finding.level != "folded"]
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A finding, and SARIF's word for how it compares with the state before; empty when nothing was compared."""
+
+    finding: Finding
+    baseline: str = ""
+
+
+def report_sarif(report: Report, rules: Rules, below: str = "") -> dict[str, Any]:
+    """An audit. Findings that reports fold away are left out; what could not be read is a notification.
+
+    `below` is the folder of the repository that was audited, where it is not the whole.
+    """
     notes = [(problem.position.path, problem.position.line, problem.message) for problem in report.problems]
     notes += [(item.path, 1, item.reason) for item in report.skipped]
-    run = {
-        "tool": {
-            "driver": {"name": "Seamguard", "version": __version__, "rules": [_rule(rule) for rule in rules.rules]}
-        },
-        "results": [_result(finding) for finding in found],
-        "invocations": [
-            {
-                "executionSuccessful": True,
-                "toolExecutionNotifications": [
-                    {"level": "note", "message": _text(message), "locations": [_place(path, line)]}
-                    for path, line, message in notes
-                ],
-            }
-        ],
-    }
-    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return _log([_Told(finding) for finding in report.findings], rules, below, notes)
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
-    return {
-        "id": rule.id,
-        "shortDescription": {"text": rule.title},
-        "help": {"text": rule.explanation, "markdown": rule.explanation},
-        "defaultConfiguration": {"level": _LEVELS[rule.level]},
-    }
+def review_sarif(review: Review, rules: Rules) -> dict[str, Any]:
+    """What a change does: the findings that it introduces (`new`) or alters (`updated`), on its new version."""
+    told = [_Told(finding, "new") for finding in review.introduced]
+    told += [_Told(after, "updated") for _, after in review.changed]
+    return _log(told, rules)
 
 
-def _result(finding: Finding) -> dict[str, Any]:
-    chain = [reason for reason in finding.chain if reason.kind in ("compose", "shell", "catalog") and reason.path]
-    return {
-        "ruleId": finding.rule,
-        "level": _LEVELS[finding.level],
-        "message": _text(f"{finding.message} {finding.remedy}".strip()),
-        "locations": [{**_place(finding.path, finding.line), **_service(finding)}],
-        "relatedLocations": [
-            {"id": number, **_place(reason.path, reason.line or 1), "message": _text(reason.text)}
-            for number, reason in enumerate(chain[:MAX_PLACES], 1)
-        ],
-        "partialFingerprints": {"identity/v1": _fingerprint(finding)},
-        "properties": {
-            "status": finding.status,
-            "evidenceGrade": finding.evidence_grade,
-            "service": finding.service,
-            "world": dict(finding.world.environment),
-        },
-    }
+def _log(
+    told: Iterable[_Told], rules: Rules, below: str = "", notes: Iterable[tuple[str, int, str]] = ()
+) -> dict[str, Any]:
+    """One run, cut to what GitHub takes: the mildest findings go first."""
+    shown = worst_first((item for item in told if item.finding.level != "folded"), lambda item: item.finding)
+    kept = min(len(shown), MAX_RESULTS)
+    while True:
+        writer = _Writer(rules, below)
+        log = writer.log(shown[:kept], [*notes, *_left_out(len(shown) - kept)])
+        if not kept or not _is_too_large(log):
+            return log
+        kept //= 2
+
+
+def _left_out(count: int) -> Iterator[tuple[str, int, str]]:
+    if count:
+        yield "", 0, f"{count} more findings, none of them worse, are left out: code scanning takes no more"
+
+
+def _is_too_large(log: Mapping[str, Any]) -> bool:
+    text = json.dumps(log, indent=2).encode("ascii")
+    return len(text) > MAX_GZIPPED_BYTES and len(gzip.compress(text, 6)) > MAX_GZIPPED_BYTES
+
+
+class _Writer:
+    """Writes one run."""
+
+    def __init__(self, rules: Rules, below: str) -> None:
+        self._rules = rules
+        self._numbers = {rule.id: number for number, rule in enumerate(rules.rules)}
+        self._below = f"{below.strip('/')}/" if below.strip("/") else ""
+
+    def log(self, told: Sequence[_Told], notes: Iterable[tuple[str, int, str]]) -> dict[str, Any]:
+        driver = {
+            "name": "Seamguard",
+            "version": __version__,
+            "semanticVersion": __version__,
+            "rules": [self._rule(rule) for rule in self._rules.rules],
+        }
+        run = {
+            "tool": {"driver": driver},
+            "automationDetails": {"id": CATEGORY},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository."}}},
+            "results": [self._result(item) for item in told],
+            "invocations": [
+                {"executionSuccessful": True, "toolExecutionNotifications": [self._note(*note) for note in notes]}
+            ],
+        }
+        return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+    def _rule(self, rule: Rule) -> dict[str, Any]:
+        first, _, _ = rule.explanation.strip().partition("\n\n")
+        return {
+            "id": rule.id,
+            "shortDescription": {"text": rule.title},
+            "fullDescription": {"text": shortened(" ".join(first.split()), MAX_DESCRIPTION)},
+            "help": {"text": rule.explanation, "markdown": self._rules.page(rule.id)},
+            "defaultConfiguration": {"level": _LEVELS[rule.level]},
+            "properties": {
+                "tags": ["vllm", *(["silent-corruption"] if rule.silent_corruption else [])],
+                "problem.severity": _SEVERITIES[rule.level],
+            },
+        }
+
+    def _result(self, told: _Told) -> dict[str, Any]:
+        finding = told.finding
+        here = {**self._place(finding.path, finding.line), **_service(finding)}
+        number = self._numbers.get(finding.rule)
+        return {
+            "ruleId": finding.rule,
+            **({"ruleIndex": number} if number is not None else {}),
+            "level": _LEVELS[finding.level],
+            **({"baselineState": told.baseline} if told.baseline else {}),
+            "message": _text(f"{finding.message} {finding.remedy}".strip()),
+            "locations": [here],
+            "relatedLocations": [
+                {"id": number, **self._place(reason.path, reason.line or 1), "message": _text(reason.text)}
+                for number, reason in enumerate(filter(_is_here, finding.chain[:MAX_PLACES]), 1)
+            ],
+            "codeFlows": [{"threadFlows": [{"locations": list(self._steps(finding))}]}],
+            "partialFingerprints": {"identity/v1": _fingerprint(finding)},
+            "properties": {
+                "status": finding.status,
+                "evidenceGrade": finding.evidence_grade,
+                "service": finding.service,
+                "world": {name: printable(value) for name, value in finding.world.environment.items()},
+                "replay": printable(finding.replay),
+            },
+        }
+
+    def _steps(self, finding: Finding) -> Iterator[dict[str, Any]]:
+        """The chain as a way that a reader walks, to the place of the finding. What the engine decides itself, and
+        what is assumed, is told there: it has no place in the repository.
+        """
+        for reason in finding.chain:
+            place = (reason.path, reason.line or 1) if _is_here(reason) else (finding.path, finding.line)
+            told = {**self._place(*place), "message": _text(_step(finding, reason))}
+            yield {"location": told, "importance": "important"}
+        end = {**self._place(finding.path, finding.line), "message": _text(finding.title)}
+        yield {"location": end, "importance": "essential"}
+
+    def _note(self, path: str, line: int, message: str) -> dict[str, Any]:
+        where = {"locations": [self._place(path, line)]} if path else {}
+        return {"level": "note", "message": _text(message), **where}
+
+    def _place(self, path: str, line: int) -> dict[str, Any]:
+        uri = quote(f"{self._below}{path}".encode("utf-8", "surrogateescape"))
+        region = {"startLine": max(line, 1)}
+        return {"physicalLocation": {"artifactLocation": {"uri": uri, "uriBaseId": ROOT}, "region": region}}
+
+
+def _is_here(reason: Reason) -> bool:
+    """Whether a reason stands in a file of the repository."""
+    return bool(reason.path) and reason.kind in ("compose", "shell", "catalog")
+
+
+def _step(finding: Finding, reason: Reason) -> str:
+    """A link of the chain; of one in the engine's source with its place there."""
+    if reason.kind != "engine-default" or not reason.path:
+        return reason.text
+    place = f"{reason.path}:{reason.line}" if reason.line else reason.path
+    return " ".join(filter(None, (f"{reason.text} ({place})", finding.links.get(reason))))
 
 
 def _service(finding: Finding) -> dict[str, Any]:
-    return {"logicalLocations": [{"name": finding.service, "kind": "module"}]} if finding.service else {}
+    if not finding.service:
+        return {}
+    return {"logicalLocations": [{"name": printable(finding.service), "kind": "module"}]}
 
 
 def _text(message: str) -> dict[str, str]:
     """A message in which nothing is a link: in brackets SARIF writes them."""
-    escaped = printable(message).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    escaped = printable(shortened(message, MAX_TEXT)).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     return {"text": escaped}
-
-
-def _place(path: str, line: int) -> dict[str, Any]:
-    return {"physicalLocation": {"artifactLocation": {"uri": quote(path)}, "region": {"startLine": line}}}
 
 
 def _fingerprint(finding: Finding) -> str:

@@ -10,7 +10,7 @@ from bot.review.diff import FileDiff, file_diffs, patch_diffs
 from bot.review.limits import Limits
 from bot.review.links import OFFLINE, Links
 from bot.review.plan import Edit, Minimise, NewComment, Plan, Posted, Summary, plan
-from bot.review.summary import looked_at, report, summary
+from bot.review.summary import looked_at, report, standing, summary
 from bot.review.vendoring import vendored
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "plan",
     "report",
     "review",
+    "standing",
     "summary",
     "unfinished",
     "vendored",

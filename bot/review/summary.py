@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.audit import Report
 from bot.engine import Value
-from bot.hazards import Finding, improved, worsened
+from bot.hazards import Finding, Level, improved, worsened
 from bot.markdown import cell, code, prose
 from bot.provenance import Reason
 from bot.review.bump_sections import bump_sections, short
@@ -30,6 +31,9 @@ _LOUDNESS = {"folded": "none"}
 
 _TABLE = ("| hazard | where | status | level |", "|---|---|---|---|")
 _PROPERTY_TABLE = ("| property | services | because |", "|---|---|---|")
+LEVELS: tuple[Level, ...] = ("error", "warning", "notice")
+"""Those that are shown, the worst first."""
+
 MAX_LISTED = 6
 """Places that one row of a table names."""
 
@@ -37,6 +41,23 @@ MAX_LISTED = 6
 def summary(review: Review, links: Links = OFFLINE, size: int = MAX_BYTES) -> str:
     """Introduced, worsened, improved and fixed findings, property changes; what is unchanged or undecided is folded."""
     return fitted([*main_sections(review, links), *further_sections(review, links)], size) + "\n"
+
+
+def standing(audited: Report, links: Links = OFFLINE, size: int = MAX_BYTES) -> str:
+    """What is in a repository, whatever a change does: its findings, the worst first, and what could not be read."""
+    shown = sorted((f for f in audited.findings if f.level != "folded"), key=lambda f: LEVELS.index(f.level))
+    counts = [(sum(f.level == level for f in shown), level) for level in LEVELS]
+    told = ", ".join(f"{count} {level}{'s' if count > 1 else ''}" for count, level in counts if count) or "No findings"
+    composes = f"{len(audited.units)} compose{'' if len(audited.units) == 1 else 's'}"
+    rest = len(audited.findings) - len(shown)
+    faults = [f"- {links.place(p.position.path, p.position.line)}: {prose(p.message)}" for p in audited.problems]
+    faults += [f"- {links.place(item.path, None)}: {prose(item.reason)}" for item in audited.skipped]
+    sections = [
+        paragraph(f"**{told} in {composes}.** {_mitigated(rest) if rest else ''}".rstrip()),
+        _table("", [_Row(finding, finding.status, finding.level) for finding in shown], links),
+        Section(f"Not read ({len(faults)})", tuple(faults), folded=True),
+    ]
+    return fitted(sections, size) + "\n"
 
 
 def report(review: Review, links: Links = OFFLINE) -> str:

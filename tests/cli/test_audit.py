@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.audit import annotation
+from bot.cli.workflow import annotation
 from bot.hazards import Finding, World
 from tests.cli.conftest import CORRUPT, PROFILE, Run
 from tests.schemas import violations

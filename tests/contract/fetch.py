@@ -1,9 +1,10 @@
-"""Fetch GitHub's own description of its API, as npm packages hold it, into a cache that git ignores.
+"""Fetch GitHub's own description of its API and the schema of SARIF, as npm packages hold them, into a cache that
+git ignores.
 
     python -m tests.contract.fetch
 
 The packages are pinned by version and checksum; what is in the cache is not fetched again. Where npm is missing, or
-does not answer, this says so and ends well: the tests that need the description are then skipped.
+does not answer, this says so and ends well: the tests that need them are then skipped.
 """
 
 from __future__ import annotations
@@ -61,7 +62,16 @@ EXAMPLES = Package(
     "package/api.github.com/index.json",
     "webhooks-7.6.1.json.gz",
 )
-PACKAGES = (OPENAPI, GRAPHQL, EXAMPLES)
+SARIF = Package(
+    "@microsoft/jest-sarif",
+    "1.0.0-beta.0",
+    "sha512-A1fOhPd6Ic5iDk4F9YPw1qNB4XF+7+IviR7xl8r2F6QzQkx5cpY9LsGk2rExiFIEcBbjpVnSmwWGBukASkiQ9A==",
+    "package/lib/schemas/sarif-2.1.0-rtm.5.json",
+    "sarif-2.1.0.json.gz",
+)
+"""The schema of SARIF, as its authors ship it."""
+
+PACKAGES = (OPENAPI, GRAPHQL, EXAMPLES, SARIF)
 
 
 class Unavailable(Exception):
@@ -125,7 +135,7 @@ def main() -> int:
         try:
             fetch(package)
         except Unavailable as why:
-            print(f"GitHub's description is not checked against: {why}", file=sys.stderr)
+            print(f"GitHub's description and the schema of SARIF are not checked against: {why}", file=sys.stderr)
             return 0
         except ValueError as wrong:
             print(wrong, file=sys.stderr)

@@ -1,0 +1,50 @@
+"""Findings as workflow commands of GitHub Actions, which the runner turns into annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bot.cli.severity import worst_first
+from bot.hazards import Finding
+from bot.markdown import shortened
+from bot.printable import printable
+
+MAX_TITLE = 255
+"""Characters that GitHub shows of a title."""
+
+MAX_MESSAGE = 4_000
+"""Characters of a message; GitHub takes 64 KB, and nobody reads them in a diff."""
+
+_COMMANDS = {"error": "error", "warning": "warning", "notice": "notice", "folded": "debug"}
+
+
+def annotated(findings: Iterable[Finding], below: str = "") -> Iterator[str]:
+    """A line for each, the worst first: of each level GitHub shows the first ten of a step, and logs the others.
+
+    `below` is the folder of the repository that was audited, where it is not the whole.
+    """
+    return (annotation(finding, below) for finding in worst_first(findings, lambda finding: finding))
+
+
+def annotation(finding: Finding, below: str = "") -> str:
+    """A finding as a workflow command. What is folded away is shown where the workflow is debugged."""
+    path = f"{below.strip('/')}/{finding.path}" if below.strip("/") else finding.path
+    title = _property(shortened(f"{finding.rule} ({finding.status})", MAX_TITLE))
+    place = f"file={_property(path)},line={max(finding.line, 1)},title={title}"
+    service = f"{finding.service}: " if finding.service else ""
+    message = shortened(f"{service}{finding.message} {finding.remedy}".strip(), MAX_MESSAGE)
+    return f"::{_COMMANDS[finding.level]} {place}::{_data(message)}"
+
+
+def fault(message: str) -> str:
+    """A fault of the run itself."""
+    return f"::error title=Seamguard::{_data(shortened(message, MAX_MESSAGE))}"
+
+
+def _data(text: str) -> str:
+    """Line ends as the runner reads them back; an escape sequence would reach the log that it prints."""
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
