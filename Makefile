@@ -42,10 +42,11 @@ $(READY): requirements.lock pyproject.toml
 COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
-lock: $(READY)  ## names, versions and hashes only: of everything, and of what runs
+lock: $(READY)  ## names, versions and hashes only: of everything, of what runs, and of what the Action runs
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(COMPILE) --extra dev --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraint requirements.lock --output-file runtime.lock pyproject.toml
+	$(BIN)/python -m tests.packaging.action_lock > action.lock
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -16,6 +16,7 @@ from bot.cli.group import HelpfulGroup
 from bot.printable import printable
 
 _COMMANDS = {
+    "action": "bot.cli.action:action_command",
     "audit": "bot.cli.audit:audit_command",
     "clocks": "bot.cli.clocks:clocks_command",
     "demo": "bot.cli.demo:demo_command",
