@@ -16,9 +16,9 @@ from bot.cli.hints import unread
 from bot.compose import Documents, load_project
 from bot.memory import Memory
 from bot.printable import printable
-from bot.repositories import BlobCache, DirectoryTree, RepositoryError, RevisionTree, git, work_tree
+from bot.repositories import BlobCache, DirectoryTree, IndexTree, RepositoryError, RevisionTree, git, work_tree
 from bot.resolution import Repository
-from bot.tree import Tree, UnreadableFile
+from bot.tree import MemoryTree, Tree, UnreadableFile
 
 if TYPE_CHECKING:
     from bot.review import Links
@@ -46,6 +46,23 @@ def opened(folder: Path, revision: str | None, known: Known | None = None) -> It
             yield repository(tree, known.answers)
     except RepositoryError as error:
         raise Failure(str(error)) from error
+
+
+@contextmanager
+def opened_index(folder: Path, known: Known | None = None) -> Iterator[Repository]:
+    """What the next commit of the repository around `folder` will hold."""
+    known = known or Known()
+    try:
+        with IndexTree(folder, known.blobs) as tree:
+            yield repository(tree, known.answers)
+    except RepositoryError as error:
+        raise Failure(str(error)) from error
+
+
+@contextmanager
+def opened_nothing() -> Iterator[Repository]:
+    """A repository before its first commit."""
+    yield repository(MemoryTree({}))
 
 
 def repository(tree: Tree, memory: Memory | None = None) -> Repository:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -15,13 +17,22 @@ from bot.catalog import Configuration
 from bot.cli.clock import clock_of
 from bot.cli.failure import Failure
 from bot.cli.learning import Learning, informed, offline_option, sources_of
-from bot.cli.opening import Known, links_to, opened, readable
+from bot.cli.opening import Known, links_to, opened, opened_index, opened_nothing, readable
 from bot.cli.options import fail_on_option, format_option, url_option
 from bot.cli.outputs import Also, Form, also_option, as_json, as_lines, write_also
 from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.printable import printable
-from bot.repositories import Change, RepositoryError, changed_paths, diff
+from bot.repositories import (
+    Change,
+    RepositoryError,
+    changed_paths,
+    diff,
+    last_commit,
+    merge_base,
+    staged_diff,
+    staged_paths,
+)
 from bot.resolution import Repository
 from bot.review import (
     Bump,
@@ -44,8 +55,11 @@ FORMATS = ("json", "markdown", "summary", "sarif", "github")
 
 
 @click.command("review")
-@click.option("--base", required=True, help="The revision to compare with.")
-@click.option("--head", required=True, help="The revision to review.")
+@click.option("--base", help="The revision to compare with.")
+@click.option("--head", help="The revision to review.")
+@click.option(
+    "--staged", is_flag=True, help="Review what is about to be committed, or what pre-commit was asked about."
+)
 @click.option("--repo", type=click.Path(file_okay=False, path_type=Path), default=".", help="The repository.")
 @url_option
 @offline_option
@@ -53,12 +67,29 @@ FORMATS = ("json", "markdown", "summary", "sarif", "github")
 @format_option("text", *FORMATS)
 @also_option(*FORMATS)
 def review_command(
-    base: str, head: str, repo: Path, url: str, offline: bool, fail_on: str, output: str, also: Also
+    base: str | None,
+    head: str | None,
+    staged: bool,
+    repo: Path,
+    url: str,
+    offline: bool,
+    fail_on: str,
+    output: str,
+    also: Also,
 ) -> None:
     """Compare two revisions: the hazards that a change introduces, alters and fixes."""
+    if staged == bool(base or head):
+        raise click.UsageError("give --base REV and --head REV, or --staged")
+    if staged:
+        base, head = _asked_by_pre_commit(repo)
+    elif not (base and head):
+        raise click.UsageError(f"--{'head' if base else 'base'} REV is missing")
     rules = load_rules()
-    outcome = review_revisions(repo, base, head, rules, offline=offline)
-    forms = review_forms(outcome, rules, lambda: links_to(repo, head, url))
+    if base and head:
+        outcome = review_revisions(repo, base, head, rules, offline=offline)
+    else:
+        outcome = review_staged(repo, rules, offline=offline)
+    forms = review_forms(outcome, rules, lambda: links_to(repo, head, url if head else ""))
     if output == "text":
         from bot.cli import text
 
@@ -106,10 +137,38 @@ def review_revisions(
     nobody has facts of are learnt.
     """
     known = known or Known()
-    try:
+    with _failing():
         changes = changed_paths(repo, base, head)
-        paths = [path for change in changes for path in (change.path, change.old_path) if path]
-        shown = file_diffs(diff(repo, base, head, _reviewable(paths)))
+        patch = diff(repo, base, head, _reviewable(_paths(changes)))
+    with opened(repo, base, known) as before, opened(repo, head, known) as proposed:
+        return _compared(before, proposed, changes, patch, rules, base, offline=offline)
+
+
+def review_staged(repo: Path, rules: Rules, *, offline: bool = True) -> Review:
+    """Reviews what the next commit of a checkout changes, whatever else lies in it. Raises `Failure`."""
+    known = Known()
+    with _failing():
+        changes = staged_paths(repo)
+        patch = staged_diff(repo, _reviewable(_paths(changes)))
+        last = last_commit(repo)
+    old = opened(repo, last, known) if last else opened_nothing()
+    with old as before, opened_index(repo, known) as proposed:
+        return _compared(before, proposed, changes, patch, rules, "HEAD", offline=offline)
+
+
+def _asked_by_pre_commit(repo: Path) -> tuple[str, str] | tuple[None, None]:
+    """What pre-commit compares in a run between two revisions; nothing in a run on what is staged."""
+    old, new = (os.environ.get(f"PRE_COMMIT_{side}_REF") for side in ("FROM", "TO"))
+    if not (old and new):
+        return None, None
+    with _failing():
+        return merge_base(repo, old, new) or old, new
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    try:
+        yield
     except RepositoryError as error:
         raise Failure(str(error)) from error
     with opened(repo, base, known) as before, opened(repo, head, known) as proposed:
@@ -135,6 +194,41 @@ def review_revisions(
         moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
         patches = vendored(before, after, reports[1])
     return review(*reports, shown, renamed, edit, moved, patches)
+
+
+def _paths(changes: Iterable[Change]) -> list[str]:
+    return [path for change in changes for path in (change.path, change.old_path) if path]
+
+
+def _compared(
+    before: Repository,
+    proposed: Repository,
+    changes: Sequence[Change],
+    patch: str,
+    rules: Rules,
+    base: str,
+    *,
+    offline: bool,
+) -> Review:
+    """The review of `changes`, whose diff is `patch`. `base` is what the old state is called."""
+    readable(proposed)
+    if before.catalog.configuration.unreadable:
+        problem = before.catalog.configuration.problems[0]
+        note = f"seamguard: {base}: {problem.position}: {problem.message}; judged as without a configuration"
+        click.echo(printable(note), err=True)
+    paths = _paths(changes)
+    edit = configuration_edit(paths, proposed.catalog.configuration.problems)
+    after = _judged_by(before.catalog.configuration, proposed)
+    touched = affected(before, after, paths)
+    sides = touched.narrow(before), touched.narrow(after)
+
+    def work() -> tuple[Report, Report]:
+        return _audit(sides[0], rules, touched.base, "before"), _audit(sides[1], rules, touched.head, "after")
+
+    reports = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
+    renamed = _renamed(changes)
+    moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
+    return review(*reports, file_diffs(patch), renamed, edit, moved)
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from bot.repositories import git
 Status = Literal["added", "modified", "removed", "renamed"]
 
 _RENAMES = ("-M", "-l1000")
+_PATCH = ("-p", "--text", "-U3", "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/")
 _STATUSES: dict[str, Status] = {"A": "added", "D": "removed", "R": "renamed", "C": "added"}
 
 
@@ -29,7 +31,10 @@ def changed_paths(repository: Path, base: str, head: str) -> tuple[Change, ...]:
 
     Raises `UnknownRevision`, `NotARepository`.
     """
-    output = _diff_tree(repository, base, head, "-r", "-z", "--name-status", *_RENAMES)
+    return _changes(_diff_tree(repository, base, head, "-r", "-z", "--name-status", *_RENAMES))
+
+
+def _changes(output: bytes) -> tuple[Change, ...]:
     fields = iter(output.decode("utf-8", "replace").split("\0"))
     changes: list[Change] = []
     for code in fields:
@@ -48,8 +53,41 @@ def diff(repository: Path, base: str, head: str, paths: Iterable[str] = ()) -> s
 
     Always as text, whatever the repository's attributes say. Raises `UnknownRevision`, `NotARepository`.
     """
-    form = ("-p", "--text", "-U3", "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/")
-    return _diff_tree(repository, base, head, "-r", *form, *_RENAMES, paths=paths).decode("utf-8", "replace")
+    return _diff_tree(repository, base, head, "-r", *_PATCH, *_RENAMES, paths=paths).decode("utf-8", "replace")
+
+
+def staged_paths(repository: Path) -> tuple[Change, ...]:
+    """The files that the next commit changes, sorted, renames recognised. Raises `NotARepository`."""
+    return _changes(_diff_index(repository, "-z", "--name-status", *_RENAMES))
+
+
+def staged_diff(repository: Path, paths: Iterable[str] = ()) -> str:
+    """The unified diff of the next commit, in the form of `diff`. Raises `NotARepository`."""
+    return _diff_index(repository, *_PATCH, *_RENAMES, paths=paths).decode("utf-8", "replace")
+
+
+def _diff_index(repository: Path, *options: str, paths: Iterable[str] = ()) -> bytes:
+    """Of the index alone: files of the checkout, which filters may have to convert, are not read."""
+    top = git.work_tree(repository)
+    if top is None:
+        raise git.NotARepository(repository, "not a checkout of a git repository")
+    _, output = git.run(
+        top, "diff-index", "--cached", *options, last_commit(top) or _nothing(top), "--", *paths, index=True
+    )
+    return output
+
+
+def last_commit(repository: Path) -> str | None:
+    """The commit that is checked out; None before the first one. Raises `NotARepository`."""
+    try:
+        return git.commit(repository, "HEAD")
+    except git.UnknownRevision:
+        return None
+
+
+def _nothing(repository: Path) -> str:
+    """The id of the empty tree, which git knows without having it."""
+    return git.run(repository, "hash-object", "-t", "tree", os.devnull)[1].decode("ascii").strip()
 
 
 def merge_base(repository: Path, base: str, head: str) -> str | None:

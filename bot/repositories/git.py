@@ -38,6 +38,8 @@ _OVERRULED = (
     "safe.directory=*",
 )
 
+_INDEX = "GIT_INDEX_FILE"
+
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -87,20 +89,26 @@ def command(repository: Path, *arguments: str) -> list[str]:
     return ["git", "-C", str(repository), *_OVERRULED, *arguments]
 
 
-def environment() -> dict[str, str]:
-    """The process environment for git: the caller's, without variables that redirect git (as hooks have them)."""
+def environment(*, index: bool = False) -> dict[str, str]:
+    """The process environment for git: the caller's, without variables that redirect git (as hooks have them).
+
+    `index` keeps the one that names another index: in a hook, what is about to be committed stands there.
+    """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    named = os.environ.get(_INDEX, "") if index else ""
+    if named and os.path.isfile(named):
+        inherited[_INDEX] = os.path.abspath(named)
     return inherited | _ENVIRONMENT
 
 
-def run(repository: Path, *arguments: str, statuses: Sequence[int] = (0,)) -> tuple[int, bytes]:
-    """Exit status and output of `git <arguments>`.
+def run(repository: Path, *arguments: str, statuses: Sequence[int] = (0,), index: bool = False) -> tuple[int, bytes]:
+    """Exit status and output of `git <arguments>`. `index` is that of `environment`.
 
     Raises `NotARepository`, and `RepositoryError` for a status not in `statuses`, an answer over `MAX_OUTPUT_BYTES` or
     a command that does not end.
     """
     with tempfile.TemporaryFile() as complaints:
-        with start(repository, *arguments, complaints=complaints) as process:
+        with start(repository, *arguments, complaints=complaints, index=index) as process:
             alarm = threading.Timer(TIMEOUT_SECONDS, process.kill)
             alarm.start()
             try:
@@ -117,7 +125,9 @@ def run(repository: Path, *arguments: str, statuses: Sequence[int] = (0,)) -> tu
     raise RepositoryError(f"{repository}: git {arguments[0]} failed: {why}")
 
 
-def start(repository: Path, *arguments: str, complaints: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+def start(
+    repository: Path, *arguments: str, complaints: IO[bytes] | None = None, index: bool = False
+) -> subprocess.Popen[bytes]:
     """A running `git <arguments>` with a pipe at its output, and one at its input when `complaints` are not kept.
 
     Raises `RepositoryError`.
@@ -130,7 +140,7 @@ def start(repository: Path, *arguments: str, complaints: IO[bytes] | None = None
             stdin=subprocess.PIPE if complaints is None else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if complaints is None else complaints,
-            env=environment(),
+            env=environment(index=index),
         )
     except FileNotFoundError:
         raise RepositoryError("git is not installed, or not on PATH") from None

@@ -1,4 +1,4 @@
-"""A revision of a git repository, read without a checkout."""
+"""What git holds of a repository, read without a checkout: a revision, or the index."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from bot.tree import MAX_FILE_BYTES, UnreadableFile, folders_above, follow_links
 
 _LINK = "120000"
 _SUBMODULE = "160000"
+_KINDS = frozenset({"blob", "commit", "tree"})
 
 
-class RevisionTree:
-    """The files of one commit, from the repository's root. Implements `bot.tree.Tree`.
+class BlobTree:
+    """Files whose contents are blobs, from the repository's root. Implements `bot.tree.Tree`.
 
-    `repository` is any folder of a clone, or a bare repository. Submodules are left out. Symbolic links are followed
-    inside the tree; one that leaves it is listed and is an `UnreadableFile`. Raises `UnknownRevision` and
-    `NotARepository` when made. Close it, or use it as a context manager, to end its git process.
+    `listing` is what `git ls-tree -z` or `git ls-files -s -z` prints. Submodules are left out. Symbolic links are
+    followed inside the tree; one that leaves it is listed and is an `UnreadableFile`. Close it, or use it as a context
+    manager, to end its git process.
     """
 
-    def __init__(self, repository: Path, revision: str, cache: BlobCache | None = None) -> None:
+    def __init__(self, repository: Path, listing: bytes, cache: BlobCache | None = None) -> None:
         self.repository = repository
-        self.revision = revision
-        self.commit = git.commit(repository, revision)
         self._objects = ObjectReader(repository)
         self._cache = BlobCache() if cache is None else cache
-        self._blobs, self._links = self._list()
+        self._blobs, self._links = _listed(listing)
         self._directories: frozenset[str] | None = None
         self._paths: tuple[str, ...] | None = None
 
@@ -78,21 +77,6 @@ class RevisionTree:
         """
         return self._blobs.get(path) or (self._blobs.get(self._resolve(path)) if self._links else None)
 
-    def _list(self) -> tuple[dict[str, str], dict[str, str]]:
-        _, listing = git.run(self.repository, "ls-tree", "-r", "-z", "--full-tree", self.commit)
-        blobs: dict[str, str] = {}
-        links: dict[str, str] = {}
-        for record in listing.split(b"\0"):
-            try:
-                entry, tab, path = record.decode("utf-8").partition("\t")
-            except UnicodeDecodeError:  # a name that no compose can write
-                continue
-            if tab:
-                mode, _, blob = entry.split(" ")
-                if mode != _SUBMODULE:
-                    (links if mode == _LINK else blobs)[path] = blob
-        return blobs, links
-
     def _text(self, path: str, blob: str) -> str:
         known = self._cache.get(blob)
         if known is None:
@@ -134,3 +118,48 @@ class RevisionTree:
         if self._directories is None:
             self._directories = folders_above(self._blobs)
         return self._directories
+
+
+class RevisionTree(BlobTree):
+    """The files of one commit. `repository` is any folder of a clone, or a bare repository.
+
+    Raises `UnknownRevision` and `NotARepository` when made.
+    """
+
+    def __init__(self, repository: Path, revision: str, cache: BlobCache | None = None) -> None:
+        self.revision = revision
+        self.commit = git.commit(repository, revision)
+        _, listing = git.run(repository, "ls-tree", "-r", "-z", "--full-tree", self.commit)
+        super().__init__(repository, listing, cache)
+
+
+class IndexTree(BlobTree):
+    """The files that the next commit will have: the index, whatever else lies in the checkout.
+
+    `repository` is any folder of a checkout. Raises `NotARepository` when made.
+    """
+
+    def __init__(self, repository: Path, cache: BlobCache | None = None) -> None:
+        top = git.work_tree(repository)
+        if top is None:
+            raise git.NotARepository(repository, "not a checkout of a git repository")
+        _, listing = git.run(top, "ls-files", "-s", "-z", index=True)
+        super().__init__(top, listing, cache)
+
+
+def _listed(listing: bytes) -> tuple[dict[str, str], dict[str, str]]:
+    """The blobs of files and of links, by path. An entry has mode, type and blob in a tree, mode, blob and stage in
+    the index.
+    """
+    blobs: dict[str, str] = {}
+    links: dict[str, str] = {}
+    for record in listing.split(b"\0"):
+        try:
+            entry, tab, path = record.decode("utf-8").partition("\t")
+        except UnicodeDecodeError:  # a name that no compose can write
+            continue
+        if tab:
+            mode, middle, last = entry.split(" ")
+            if mode != _SUBMODULE:
+                (links if mode == _LINK else blobs)[path] = last if middle in _KINDS else middle
+    return blobs, links
