@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -140,8 +140,8 @@ def review_revisions(
     with _failing():
         changes = changed_paths(repo, base, head)
         patch = diff(repo, base, head, _reviewable(_paths(changes)))
-    with opened(repo, base, known) as before, opened(repo, head, known) as proposed:
-        return _compared(before, proposed, changes, patch, rules, base, offline=offline)
+    sides = opened(repo, base, known), opened(repo, head, known)
+    return _compared(*sides, changes, patch, rules, base, offline=offline)
 
 
 def review_staged(repo: Path, rules: Rules, *, offline: bool = True) -> Review:
@@ -152,8 +152,7 @@ def review_staged(repo: Path, rules: Rules, *, offline: bool = True) -> Review:
         patch = staged_diff(repo, _reviewable(_paths(changes)))
         last = last_commit(repo)
     old = opened(repo, last, known) if last else opened_nothing()
-    with old as before, opened_index(repo, known) as proposed:
-        return _compared(before, proposed, changes, patch, rules, "HEAD", offline=offline)
+    return _compared(old, opened_index(repo, known), changes, patch, rules, "HEAD", offline=offline)
 
 
 def _asked_by_pre_commit(repo: Path) -> tuple[str, str] | tuple[None, None]:
@@ -201,8 +200,8 @@ def _paths(changes: Iterable[Change]) -> list[str]:
 
 
 def _compared(
-    before: Repository,
-    proposed: Repository,
+    old: AbstractContextManager[Repository],
+    new: AbstractContextManager[Repository],
     changes: Sequence[Change],
     patch: str,
     rules: Rules,
@@ -211,24 +210,25 @@ def _compared(
     offline: bool,
 ) -> Review:
     """The review of `changes`, whose diff is `patch`. `base` is what the old state is called."""
-    readable(proposed)
-    if before.catalog.configuration.unreadable:
-        problem = before.catalog.configuration.problems[0]
-        note = f"seamguard: {base}: {problem.position}: {problem.message}; judged as without a configuration"
-        click.echo(printable(note), err=True)
-    paths = _paths(changes)
-    edit = configuration_edit(paths, proposed.catalog.configuration.problems)
-    after = _judged_by(before.catalog.configuration, proposed)
-    touched = affected(before, after, paths)
-    sides = touched.narrow(before), touched.narrow(after)
+    paths, shown = _paths(changes), file_diffs(patch)
+    with old as before, new as proposed:
+        readable(proposed)
+        if before.catalog.configuration.unreadable:
+            problem = before.catalog.configuration.problems[0]
+            note = f"seamguard: {base}: {problem.position}: {problem.message}; judged as without a configuration"
+            click.echo(printable(note), err=True)
+        edit = configuration_edit(paths, proposed.catalog.configuration.problems)
+        after = _judged_by(before.catalog.configuration, proposed)
+        touched = affected(before, after, paths)
+        sides = touched.narrow(before), touched.narrow(after)
 
-    def work() -> tuple[Report, Report]:
-        return _audit(sides[0], rules, touched.base, "before"), _audit(sides[1], rules, touched.head, "after")
+        def work() -> tuple[Report, Report]:
+            return _audit(sides[0], rules, touched.base, "before"), _audit(sides[1], rules, touched.head, "after")
 
-    reports = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
-    renamed = _renamed(changes)
-    moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
-    return review(*reports, file_diffs(patch), renamed, edit, moved)
+        reports = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
+        renamed = _renamed(changes)
+        moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
+    return review(*reports, shown, renamed, edit, moved)
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:

@@ -59,7 +59,8 @@ class _Told:
 
 
 def report_sarif(report: Report, rules: Rules, below: str = "") -> dict[str, Any]:
-    """An audit. Findings that reports fold away are left out; what could not be read is a notification.
+    """An audit. Findings that reports fold away are left out, but for accepted risks, which are suppressed; what could
+    not be read is a notification.
 
     `below` is the folder of the repository that was audited, where it is not the whole.
     """
@@ -79,7 +80,8 @@ def _log(
     told: Iterable[_Told], rules: Rules, below: str = "", notes: Iterable[tuple[str, int, str]] = ()
 ) -> dict[str, Any]:
     """One run, cut to what GitHub takes: the mildest findings go first."""
-    shown = worst_first((item for item in told if item.finding.level != "folded"), lambda item: item.finding)
+    worth = (item for item in told if item.finding.level != "folded" or _suppressions(item.finding))
+    shown = worst_first(worth, lambda item: item.finding)
     kept = min(len(shown), MAX_RESULTS)
     while True:
         writer = _Writer(rules, below)
@@ -156,6 +158,7 @@ class _Writer:
                 for number, reason in enumerate(filter(_is_here, finding.chain[:MAX_PLACES]), 1)
             ],
             "codeFlows": [{"threadFlows": [{"locations": list(self._steps(finding))}]}],
+            **_suppressions(finding),
             "partialFingerprints": {"identity/v1": _fingerprint(finding)},
             "properties": {
                 "status": finding.status,
@@ -204,6 +207,16 @@ def _service(finding: Finding) -> dict[str, Any]:
     if not finding.service:
         return {}
     return {"logicalLocations": [{"name": printable(finding.service), "kind": "module"}]}
+
+
+def _suppressions(finding: Finding) -> dict[str, Any]:
+    """That the repository takes the risk knowingly, where that still counts."""
+    accepted = getattr(finding, "accepted", None)
+    if accepted is None or accepted.ended:
+        return {}
+    until = f" (until {', '.join(accepted.until)})" if accepted.until else ""
+    why = printable(shortened(f"{accepted.reason}{until}", MAX_TEXT))
+    return {"suppressions": [{"kind": "external", "status": "accepted", "justification": why}]}
 
 
 def _text(message: str) -> dict[str, str]:

@@ -50,10 +50,13 @@ def standing(audited: Report, links: Links = OFFLINE, size: int = MAX_BYTES) -> 
     told = ", ".join(f"{count} {level}{'s' if count > 1 else ''}" for count, level in counts if count) or "No findings"
     composes = f"{len(audited.units)} compose{'' if len(audited.units) == 1 else 's'}"
     rest = len(audited.findings) - len(shown)
+    folded = (
+        f" {rest} more {'is' if rest == 1 else 'are'} folded away: mitigated, or nothing to act on." if rest else ""
+    )
     faults = [f"- {links.place(p.position.path, p.position.line)}: {prose(p.message)}" for p in audited.problems]
     faults += [f"- {links.place(item.path, None)}: {prose(item.reason)}" for item in audited.skipped]
     sections = [
-        paragraph(f"**{told} in {composes}.** {_mitigated(rest) if rest else ''}".rstrip()),
+        paragraph(f"**{told} in {composes}.**{folded}"),
         _table("", [_Row(finding, finding.status, finding.level) for finding in shown], links),
         Section(f"Not read ({len(faults)})", tuple(faults), folded=True),
     ]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bot.cli.audit import audited
 from bot.cli.outputs import write
 from bot.cli.review import review_revisions
 from bot.hazards import load_rules
-from bot.review import summary
+from bot.review import standing, summary
 from bot.review.check import check as finished
 from tests.cli.conftest import CORRUPT, PROFILE, Run
 from tests.cli.test_review import SAFE, History, history  # noqa: F401 - a fixture
@@ -96,6 +98,15 @@ def test_an_audit_as_markdown_is_a_table_with_links(history: History, run: Run) 
     assert f"({url}/blob/{sha}/deploy/a%20b.yml#L9)" in told
     assert "no services" in told
     assert "](http" not in run("audit", history.root / "deploy", "--format", "markdown").out
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 more is folded away"), (2, "2 more are folded away")])
+def test_what_is_folded_away_is_counted_in_markdown(folder: Folder, count: int, words: str) -> None:
+    report = audited(folder({"compose.yml": WARNING}), None, load_rules(), offline=True)
+    (unit,) = report.units
+    findings = tuple(replace(unit.findings[0], level="folded", cause=str(number)) for number in range(count))
+    told = standing(replace(report, units=(replace(unit, findings=findings),)))
+    assert told.startswith(f"**No findings in 1 compose.** {words}")
 
 
 def test_an_audit_without_findings_says_so_in_markdown(run: Run, folder: Folder) -> None:

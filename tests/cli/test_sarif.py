@@ -3,7 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -216,3 +216,14 @@ def test_no_text_of_a_stranger_is_endless(folder: Folder) -> None:
     (found,) = sarif.report_sarif(report, load_rules())["runs"]
     assert len(found["results"][0]["message"]["text"]) <= sarif.MAX_TEXT
     assert "\x1b" not in json.dumps(found, ensure_ascii=False)
+
+
+@pytest.mark.skipif("accepted" not in {field.name for field in fields(Finding)}, reason="no risk can be accepted yet")
+def test_an_accepted_risk_is_suppressed(run: Run, folder: Folder) -> None:
+    accepted = f"accepted: [{{rule: {PAIR}, where: '*.yml', reason: short answers only}}]\n"
+    files = {"compose.yml": CORRUPT, "models/hare.yml": PROFILE, ".github/seamguard.yml": accepted}
+    answer = run("audit", folder(files), "--format", "sarif")
+    (result,) = (result for result in answer.json["runs"][0]["results"] if result["ruleId"] == PAIR)
+    (suppression,) = result["suppressions"]
+    assert (answer.status, suppression["kind"], suppression["status"]) == (0, "external", "accepted")
+    assert suppression["justification"] == "short answers only"
