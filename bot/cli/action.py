@@ -32,9 +32,6 @@ MODES = ("auto", "review", "audit")
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 """GitHub caps an event at 25 MB."""
 
-MAX_SUMMARY_BYTES = 1_000_000
-"""Of a step; a longer one is not shown at all. Ours are far below."""
-
 _SWITCHES = {"true": True, "false": False}
 _NO_COMMIT = "0" * 40
 """What GitHub says is before the first push of a branch."""
@@ -100,7 +97,7 @@ def step(environment: Mapping[str, str]) -> int:
     click.echo(shown, nl=False)
     click.echo(_told(answer))
     if inputs.summary:
-        _append(environment.get("GITHUB_STEP_SUMMARY", ""), summary[:MAX_SUMMARY_BYTES])
+        _append(environment.get("GITHUB_STEP_SUMMARY", ""), summary)
     _append(environment.get("GITHUB_OUTPUT", ""), "".join(_outputs(answer, inputs)))
     return 1 if answer.failed else 0
 

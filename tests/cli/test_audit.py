@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot.cli.workflow import annotation
 from bot.hazards import Finding, World
@@ -128,18 +132,15 @@ def test_workflow_annotations(run: Run, corrupt: Path) -> None:
     assert all(line.startswith("::") for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("level", "command"), [("error", "error"), ("warning", "warning"), ("notice", "notice"), ("folded", "debug")]
-)
-def test_an_annotation_escapes_what_would_end_it(level: str, command: str) -> None:
-    finding = Finding(
+def _finding(**changes: Any) -> Finding:
+    found = Finding(
         rule="a-rule",
         title="t",
         rule_level="error",
-        level=level,  # type: ignore[arg-type]
+        level="error",
         status="active",
         evidence_grade="established",
-        path="a,b:c%d\n.yml",
+        path="compose.yml",
         line=3,
         service="s",
         slug=None,
@@ -147,11 +148,51 @@ def test_an_annotation_escapes_what_would_end_it(level: str, command: str) -> No
         world=World({}),
         properties={},
         chain=(),
-        message="100%\r\n::error::injected, with: marks",
+        message="m",
         remedy="",
         evidence="",
         upstream=(),
     )
+    return replace(found, **changes)
+
+
+def _read_back(line: str) -> tuple[str, dict[str, str], str]:
+    """A workflow command as the runner reads it."""
+    head, mark, data = line.removeprefix("::").partition("::")
+    assert mark
+    command, _, rest = head.partition(" ")
+    pairs = dict(part.split("=", 1) for part in rest.split(","))
+
+    def plain(text: str) -> str:
+        for code, character in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
+            text = text.replace(code, character)
+        return text
+
+    return command, {name: plain(value) for name, value in pairs.items()}, plain(data)
+
+
+PRINTED = st.text(st.characters(exclude_categories=("C", "Z"), include_characters=" \n\r:,%"), max_size=60)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_no_text_ends_an_annotation(path: str, message: str) -> None:
+    line = annotation(_finding(path=path, message=f"x{message}"))
+    assert line.isprintable()
+    command, properties, _ = _read_back(line)
+    assert (command, list(properties), properties["line"]) == ("error", ["file", "line", "title"], "3")
+
+
+@given(PRINTED, PRINTED)
+def test_an_annotation_says_what_the_finding_says(path: str, message: str) -> None:
+    _, properties, data = _read_back(annotation(_finding(path=path, message=f"x{message}x")))
+    assert (properties["file"], data) == (path, f"s: x{message}x")
+
+
+@pytest.mark.parametrize(
+    ("level", "command"), [("error", "error"), ("warning", "warning"), ("notice", "notice"), ("folded", "debug")]
+)
+def test_an_annotation_escapes_what_would_end_it(level: str, command: str) -> None:
+    finding = _finding(level=level, path="a,b:c%d\n.yml", message="100%\r\n::error::injected, with: marks")
     assert annotation(finding) == (
         f"::{command} file=a%2Cb%3Ac%25d%0A.yml,line=3,title=a-rule (active)"
         "::s: 100%25%0D%0A::error::injected, with: marks"

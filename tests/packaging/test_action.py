@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from bot.cli.action import step
-from bot.cli.review import review_revisions
+from bot.cli.review import FORMATS, review_command, review_revisions
 from bot.hazards import load_rules
 from bot.repositories import git
 from bot.review import Links, summary
@@ -304,6 +306,20 @@ def test_every_input_is_told_and_described() -> None:
         for name, about in ACTION[kind].items():
             assert about["description"].strip()
             assert f"`{name}`" in page
+
+
+def test_the_examples_of_the_documentation_are_ones() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    workflow, scanning, hooks, gitlab = blocks
+    assert workflow["jobs"]["seamguard"]["permissions"] == {"contents": "read"}
+    assert set(scanning[0]["with"]) <= set(ACTION["inputs"])
+    assert f"steps.{scanning[0]['id']}.outputs.sarif" in scanning[1]["with"]["sarif_file"]
+    assert [hook["id"] for hook in hooks["repos"][0]["hooks"]] == ["seamguard"]
+    command = shlex.split(gitlab["seamguard"]["script"][1])
+    options = {option for parameter in review_command.params for option in parameter.opts}
+    assert {word for word in command if word.startswith("--")} <= options
+    assert {word.partition("=")[0] for word in command if "=" in word} <= set(FORMATS)
 
 
 def test_what_is_installed_is_a_part_of_the_lock() -> None:
