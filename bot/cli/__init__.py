@@ -16,7 +16,6 @@ from bot.cli.group import HelpfulGroup
 from bot.printable import printable
 
 _COMMANDS = {
-    "action": "bot.cli.action:action_command",
     "audit": "bot.cli.audit:audit_command",
     "clocks": "bot.cli.clocks:clocks_command",
     "demo": "bot.cli.demo:demo_command",
@@ -33,6 +32,8 @@ _COMMANDS = {
     "watch": "bot.cli.watch:watch_command",
     "worker": "bot.cli.serve:worker_command",
 }
+_UNLISTED = {"action": "bot.cli.action:action_command"}
+"""For programs, not for people."""
 
 
 class _Commands(HelpfulGroup):
@@ -42,9 +43,10 @@ class _Commands(HelpfulGroup):
         return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _COMMANDS:
+        where = _COMMANDS.get(cmd_name) or _UNLISTED.get(cmd_name)
+        if where is None:
             return None
-        module, _, name = _COMMANDS[cmd_name].partition(":")
+        module, _, name = where.partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
