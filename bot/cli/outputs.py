@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -60,7 +59,7 @@ def write(file: Path, text: str) -> None:
     """Puts a whole text in a file's place in one step. A link that stands there is replaced, never followed: it may be
     a stranger's. Raises `Failure`.
     """
-    part = file.with_name(f".{file.name[:100]}.{secrets.token_hex(8)}")
+    part = file.with_name(f".{file.name[:100]}.{os.urandom(8).hex()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
