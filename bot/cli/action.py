@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -93,6 +94,11 @@ def step(environment: Mapping[str, str]) -> int:
             summary = f"## Seamguard\n\n{answer.summary()}"
     except (Failure, RepositoryError) as error:
         click.echo(fault(str(error)))
+        return 2
+    except Exception as error:  # a status of 1 would say that there are findings
+        with _no_commands():
+            click.echo(traceback.format_exc())
+        click.echo(fault(f"a fault of Seamguard itself, which the log tells in full: {error!r}"))
         return 2
     click.echo(shown, nl=False)
     click.echo(_told(answer))

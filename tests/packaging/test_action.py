@@ -241,6 +241,20 @@ def test_what_cannot_be_done_is_one_fault(
     assert not list(tmp_path.rglob("owned"))
 
 
+def test_a_fault_of_the_program_is_no_finding_and_no_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("\n::error::owned")
+
+    monkeypatch.setattr("bot.cli.action.load_rules", broken)
+    ran = Ran(step({"RUNNER_TEMP": str(tmp_path)}), *capsys.readouterr(), {}, "")
+    (fault,) = ran.commands
+    assert (ran.status, ran.err) == (2, "")
+    assert fault.startswith("::error title=Seamguard::a fault of Seamguard itself")
+    assert "RuntimeError" in ran.out
+
+
 def test_an_old_python_is_named(origin: Origin, tmp_path: Path) -> None:
     workspace = origin.checkout(tmp_path / "work", "refs/heads/main")
     ran = _ran(tmp_path, workspace, "push", "{}", python="false")
