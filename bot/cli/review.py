@@ -170,29 +170,6 @@ def _failing() -> Iterator[None]:
         yield
     except RepositoryError as error:
         raise Failure(str(error)) from error
-    with opened(repo, base, known) as before, opened(repo, head, known) as proposed:
-        readable(proposed)
-        if before.catalog.configuration.unreadable:
-            problem = before.catalog.configuration.problems[0]
-            note = f"seamguard: {base}: {problem.position}: {problem.message}; judged as without a configuration"
-            click.echo(printable(note), err=True)
-        own = proposed.catalog.configuration
-        edit = configuration_edit(paths, (*own.problems, *unknown_rules(own, rules)))
-        after = _judged_by(before.catalog.configuration, proposed)
-        touched = affected(before, after, paths)
-        sides = touched.narrow(before), touched.narrow(after)
-
-        clock = clock_of(before, rules, offline)
-
-        def work() -> tuple[Report, Report]:
-            base = _audit(sides[0], rules, touched.base, "before", clock)
-            return base, _audit(sides[1], rules, touched.head, "after", clock)
-
-        reports = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
-        renamed = _renamed(changes)
-        moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
-        patches = vendored(before, after, reports[1])
-    return review(*reports, shown, renamed, edit, moved, patches)
 
 
 def _paths(changes: Iterable[Change]) -> list[str]:
@@ -217,18 +194,23 @@ def _compared(
             problem = before.catalog.configuration.problems[0]
             note = f"seamguard: {base}: {problem.position}: {problem.message}; judged as without a configuration"
             click.echo(printable(note), err=True)
-        edit = configuration_edit(paths, proposed.catalog.configuration.problems)
+        own = proposed.catalog.configuration
+        edit = configuration_edit(paths, (*own.problems, *unknown_rules(own, rules)))
         after = _judged_by(before.catalog.configuration, proposed)
         touched = affected(before, after, paths)
         sides = touched.narrow(before), touched.narrow(after)
 
+        clock = clock_of(before, rules, offline)
+
         def work() -> tuple[Report, Report]:
-            return _audit(sides[0], rules, touched.base, "before"), _audit(sides[1], rules, touched.head, "after")
+            base = _audit(sides[0], rules, touched.base, "before", clock)
+            return base, _audit(sides[1], rules, touched.head, "after", clock)
 
         reports = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
         renamed = _renamed(changes)
         moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
-    return review(*reports, shown, renamed, edit, moved)
+        patches = vendored(before, after, reports[1])
+    return review(*reports, shown, renamed, edit, moved, patches)
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:
