@@ -211,7 +211,7 @@ def _service(finding: Finding) -> dict[str, Any]:
 
 def _suppressions(finding: Finding) -> dict[str, Any]:
     """That the repository takes the risk knowingly, where that still counts."""
-    accepted = getattr(finding, "accepted", None)
+    accepted = finding.accepted
     if accepted is None or accepted.ended:
         return {}
     until = f" (until {', '.join(accepted.until)})" if accepted.until else ""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +218,6 @@ def test_no_text_of_a_stranger_is_endless(folder: Folder) -> None:
     assert "\x1b" not in json.dumps(found, ensure_ascii=False)
 
 
-@pytest.mark.skipif("accepted" not in {field.name for field in fields(Finding)}, reason="no risk can be accepted yet")
 def test_an_accepted_risk_is_suppressed(run: Run, folder: Folder) -> None:
     accepted = f"accepted: [{{rule: {PAIR}, where: '*.yml', reason: short answers only}}]\n"
     files = {"compose.yml": CORRUPT, "models/hare.yml": PROFILE, ".github/seamguard.yml": accepted}
