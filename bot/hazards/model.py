@@ -103,7 +103,9 @@ class Finding:
     `properties` are those that the rule's predicate read, in `world`. `chain` is the provenance to show, and `links`
     are the addresses of those of its reasons that stand in a release's source.
     `missing` says what an undecided rule would need to know. `evidence` is the sentence of the entry that graded it.
-    `files` are the compose files that run together, in `-f` order, where they are not `path` alone.
+    `files` are the compose files that run together, in `-f` order, where they are not `path` alone. `edit` names the
+    small edit that does what `remedy` says, empty where there is none; `observed` is what the observation behind the
+    finding says (`Observation.fields`).
     """
 
     rule: str
@@ -127,6 +129,8 @@ class Finding:
     missing: tuple[str, ...] = ()
     links: Mapping[Reason, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    edit: str = ""
+    observed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def replay(self) -> str:
