@@ -6,17 +6,12 @@ import re
 from collections.abc import Iterator
 
 from bot.provenance import Word
-from bot.remedies.case import Case
+from bot.remedies.case import FIELDS, Case
 from bot.remedies.model import Candidate, Meant, NoEdit, TextEdit
 
 _ON, _OFF = "--enable-prefix-caching", "--no-enable-prefix-caching"
-_CACHING = Meant(
-    keys=frozenset({"entrypoint", "command", "environment"}),
-    properties=frozenset({"prefix_caching", "mamba_cache_mode"}),
-    arguments=True,
-)
+_CACHING = frozenset({"prefix_caching", "mamba_cache_mode"})
 _GRAPHS = frozenset({"cudagraph_mode", "cudagraph_mode_effective", "optimization_level"})
-_TEXT = frozenset({"entrypoint", "command", "environment"})
 _OPPOSITES = ("disable", "no")
 _ITEM = re.compile(r" *- +(?P<quote>['\"]?)")
 
@@ -34,7 +29,7 @@ def no_prefix_caching(case: Case) -> Iterator[Candidate]:
                 edit = case.token(path, line, _ON, _OFF)
             except NoEdit:
                 continue
-            yield Candidate((edit,), does, _CACHING, by_default=True)
+            yield Candidate((edit,), does, _meant(case, _CACHING, _ON, _OFF), by_default=True)
         return
     for word in reversed(argv):
         if word.text.startswith("--") and word.known:
@@ -59,8 +54,16 @@ def _before(case: Case, word: Word) -> Iterator[Candidate]:
             continue  # inside a word: `["--a"`, `X=--a`
         else:
             edit = TextEdit(path, there.start, there.start, f"{_OFF} ")
-        yield Candidate((edit,), f"Passes `{_OFF}`", _CACHING)
+        yield Candidate((edit,), f"Passes `{_OFF}`", _meant(case, _CACHING, flag, _OFF))
         return
+
+
+def _meant(case: Case, properties: frozenset[str], old: str, new: str) -> Meant:
+    """One word of the command line for another, wherever it is written: in the variables too that carry it."""
+    carriers = {name for name, value in case.environment().items() if old in value}
+    words = {word.text for word in case.argv() if word.text.startswith(f"{old}=")}
+    renamed = {f"{new}{word.removeprefix(old)}" for word in words}
+    return Meant(frozenset(FIELDS), frozenset(carriers), properties, frozenset({old, new, *words, *renamed}))
 
 
 def binding_spelling(case: Case) -> Iterator[Candidate]:
@@ -71,7 +74,8 @@ def binding_spelling(case: Case) -> Iterator[Candidate]:
     for spelling in ("-cc.", "--compilation-config."):
         new = f"{spelling}{argument.removeprefix('-O.')}"
         for edit in _everywhere(case, argument, new):
-            yield Candidate((edit,), f"Writes `{argument}` as `{new}`, which binds", Meant(_TEXT, _GRAPHS, True))
+            meant = _meant(case, _GRAPHS, argument, new)
+            yield Candidate((edit,), f"Writes `{argument}` as `{new}`, which binds", meant)
 
 
 def near_flag(case: Case) -> Iterator[Candidate]:
@@ -80,7 +84,7 @@ def near_flag(case: Case) -> Iterator[Candidate]:
     parts = (set(flag.strip("-").split("-")), set(near.strip("-").split("-")))
     if any((word in parts[0]) != (word in parts[1]) for word in _OPPOSITES):
         raise NoEdit(f"{near} would do the opposite of {flag}")
-    meant = Meant(_TEXT, frozenset({near.strip("-").replace("-", "_")}), True)
+    meant = _meant(case, frozenset({near.strip("-").replace("-", "_")}), flag, near)
     for edit in _everywhere(case, flag, near):
         yield Candidate((edit,), f"Writes `{near}` instead of `{flag}`, which the release does not have", meant)
 

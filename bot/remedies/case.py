@@ -58,6 +58,12 @@ class Case:
                 return world.outcome.argv
         return ()
 
+    def environment(self) -> dict[str, str]:
+        """The variables that the compose gives the service by default."""
+        described = self.service.worlds[0].realisation.service if self.service else None
+        given = described.environment if described is not None else {}
+        return {name: word.text for name, word in given.items() if word is not None}
+
     def lines_of(self, word: Word) -> Iterator[tuple[str, int]]:
         """Where a word comes from: lines of the service's own text, or of a script, the nearest to the engine last in
         the chain and first here.

@@ -27,13 +27,14 @@ class TextEdit:
 class Meant:
     """What a remedy means to change, beside the finding itself: nothing else may.
 
-    `keys` are fields of the service in the compose (`environment`), `properties` those of its engine; `arguments` says
-    whether the engine may get another command line.
+    `keys` are fields of the service in the compose, `variables` those below its `environment:`, `properties`
+    those of its engine, `words` arguments that come or go on its command line (None: any may).
     """
 
     keys: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
     properties: frozenset[str] = frozenset()
-    arguments: bool = False
+    words: frozenset[str] | None = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bot.audit import Report, audit
 from bot.audit.audit import UnitReport
@@ -14,7 +15,8 @@ from bot.resolution import EngineWorld, Repository, ResolvedService
 from bot.review.affected import affected
 from bot.tree import MemoryTree
 
-Worlds = Mapping[tuple[tuple[str, str], ...], frozenset[object]]
+World = tuple[tuple[str, str], ...]
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +97,21 @@ def _in_the_compose(before: UnitReport, after: UnitReport, finding: Finding, mea
         yield f"{after.unit.path} would have other services"
         return
     for name, service in new.items():
-        allowed = meant.keys if name == finding.service else frozenset()
-        was = old[name].config
-        for key in was.keys() | service.config.keys():
-            if key not in allowed and was.get(key) != service.config.get(key):
+        changes = meant if name == finding.service else Meant()
+        was, now = (_but_variables(one.config, changes.variables) for one in (old[name], service))
+        for key in was.keys() | now.keys():
+            if key not in changes.keys and was.get(key) != now.get(key):
                 yield f"`{key}` of {name} in {after.unit.path} would change too"
 
 
+def _but_variables(config: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """A service as Compose gives it, without some of its variables."""
+    environment = config.get("environment") or {}
+    return {**config, "environment": {name: value for name, value in environment.items() if name not in names}}
+
+
 def _in_engines(before: UnitReport, after: UnitReport, finding: Finding, meant: Meant) -> Iterator[str]:
-    """Properties of engines that would be others, by default or in a world that was there before."""
+    """What engines run that would be otherwise, by default or in a world that was there before."""
     old = {(service.path, service.name): service for service in before.services}
     for service in after.services:
         was = old.pop((service.path, service.name), None)
@@ -112,46 +120,48 @@ def _in_engines(before: UnitReport, after: UnitReport, finding: Finding, meant: 
             if not own:
                 yield f"another service, {service.name}, would run an engine"
             continue
-        changes = meant if own else Meant()
-        worlds, now = _worlds(was, changes), _worlds(service, changes)
+        worlds, now = _worlds(was), _worlds(service)
         for world in worlds.keys() & now.keys():
-            if worlds[world] != now[world]:
+            for what in _differences(worlds[world], now[world], meant if own else Meant()):
                 where = " with " + " ".join(f"{name}={value}" for name, value in world) if world else ""
-                yield f"{_difference(was, service, changes)} of {service.name}{where} would change too"
+                yield f"{what} of {service.name}{where} would change too"
     if old:
         yield f"{next(iter(old))[1]} would run no engine any more"
 
 
-def _worlds(service: ResolvedService, meant: Meant) -> Worlds:
-    """What each world runs, but for what may change: one answer for each of its forks."""
-    found: dict[tuple[tuple[str, str], ...], set[object]] = {}
+def _worlds(service: ResolvedService) -> dict[World, list[EngineWorld]]:
+    """The forks of each world."""
+    found: dict[World, list[EngineWorld]] = {}
     for world in service.worlds:
-        found.setdefault(tuple(sorted(world.realisation.deviations.items())), set()).add(_runs(world, meant))
-    return {key: frozenset(forks) for key, forks in found.items()}
+        found.setdefault(tuple(sorted(world.realisation.deviations.items())), []).append(world)
+    return found
 
 
-def _runs(world: EngineWorld, meant: Meant) -> object:
-    image = "" if "image" in meant.keys else world.pin.image
-    if world.engine is None:
-        return world.kind, image
-    values = tuple(value for name, value in _properties(world).items() if name not in meant.properties)
-    argv = world.engine.launch.argv if world.engine.launch is not None and not meant.arguments else ()
-    return world.kind, image, values, tuple(word.text for word in argv)
+def _differences(before: list[EngineWorld], after: list[EngineWorld], meant: Meant) -> Iterator[str]:
+    """What differs between two states of one world, in any of its forks. What was not known and is now is no change."""
+    if {world.kind for world in before} != {world.kind for world in after}:
+        yield "what the service runs"
+    if "image" not in meant.keys and {world.pin.image for world in before} != {world.pin.image for world in after}:
+        yield "the image"
+    old, new = _properties(before), _properties(after)
+    for name in old.keys() | new.keys():
+        was = old.get(name, {UNKNOWN})
+        if name not in meant.properties and was != new.get(name, {UNKNOWN}) and was != {UNKNOWN}:
+            yield name
+    if meant.words is not None and _commands(before, meant.words) != _commands(after, meant.words):
+        yield "the command line"
 
 
-def _properties(world: EngineWorld) -> dict[str, object]:
-    engine = world.engine
-    return {
-        name: (name, found.value if found.known else "unknown", found.known)
-        for name, found in (engine.properties.items() if engine is not None else ())
-    }
+def _properties(forks: list[EngineWorld]) -> dict[str, set[object]]:
+    """What each property is, in any fork."""
+    found: dict[str, set[object]] = {}
+    for world in forks:
+        for name, value in (world.engine.properties if world.engine is not None else {}).items():
+            found.setdefault(name, set()).add((type(value.value), value.value) if value.known else UNKNOWN)
+    return found
 
 
-def _difference(before: ResolvedService, after: ResolvedService, meant: Meant) -> str:
-    """The first property that differs by default; the command line where none does."""
-    for old, new in zip(before.defaults, after.defaults, strict=False):
-        was, now = _properties(old), _properties(new)
-        for name in now:
-            if name not in meant.properties and was.get(name, now[name]) != now[name]:
-                return name
-    return "the command line or a property"
+def _commands(forks: list[EngineWorld], but: frozenset[str]) -> set[tuple[str, ...] | None]:
+    """The command lines without some of their words."""
+    found = (world.outcome.argv if world.outcome is not None else None for world in forks)
+    return {None if argv is None else tuple(word.text for word in argv if word.text not in but) for argv in found}

@@ -22,7 +22,7 @@ def forward_variable(case: Case) -> Iterator[Candidate]:
     service = layout.at(*case.field())
     if not isinstance(service, MappingNode):
         raise NoEdit(f"{case.finding.service} is no mapping")
-    meant = Meant(keys=frozenset({"environment"}))
+    meant = Meant(variables=frozenset({name}))
     does = f"Names {name} below `environment:` of {case.finding.service}, which passes it on when it is set"
     if not layout.has(*case.field("environment")):
         yield Candidate((layout.key(service, "environment", f"  - {name}"),), does, meant)
@@ -50,7 +50,7 @@ def double_dollar(case: Case) -> Iterator[Candidate]:
     if not edits:
         raise NoEdit(f"{name} is not written in the script of {case.finding.service} in {layout.path}")
     does = f"Writes `$$` before {name}, so that the shell in the container reads it"
-    yield Candidate(tuple(edits), does, Meant(keys=frozenset(FIELDS), arguments=True))
+    yield Candidate(tuple(edits), does, Meant(keys=frozenset(FIELDS), words=None))
 
 
 def drop_variable(case: Case) -> Iterator[Candidate]:
@@ -59,7 +59,7 @@ def drop_variable(case: Case) -> Iterator[Candidate]:
     layout = case.compose
     environment = layout.at(*case.field("environment"))
     does = f"Takes {name} out of `environment:` of {case.finding.service}"
-    meant = Meant(keys=frozenset({"environment"}))
+    meant = Meant(variables=frozenset({name}))
     if environment.flow_style or len(environment.value) < 2:
         raise NoEdit("`environment:` has nothing else, or is written on one line")
     found: list[int] = []

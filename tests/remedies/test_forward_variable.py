@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.remedies.repositories import PATH, SEAM, edited, findings, offer, refusal
+from bot.remedies import Offer, Refusal
+from tests.remedies.repositories import PATH, SEAM, answers, edited, findings, offer, refusal
 
 ENVIRONMENT = """\
     environment:
@@ -36,13 +37,13 @@ FORMS = {
         "    environment: {A: '1', B: 2}\n",
         "    environment: {A: '1', B: 2, VLLM_EAGER: null}\n",
     ),
-    "tabs and blanks behind the last item": (
-        "    environment:\n      - A=1 \t\n",
-        "    environment:\n      - A=1 \t\n      - VLLM_EAGER\n",
+    "blanks behind the last item": (
+        "    environment:\n      - A=1  \n",
+        "    environment:\n      - A=1  \n      - VLLM_EAGER\n",
     ),
     "an item with an anchor of its own": (
         "    environment:\n      - A=1\n      - &b B=2\n",
-        "    environment:\n      - A=1\n      - VLLM_EAGER\n      - &b B=2\n",
+        "    environment:\n      - A=1\n      - &b B=2\n      - VLLM_EAGER\n",
     ),
 }
 
@@ -90,9 +91,13 @@ def test_a_list_that_another_service_shares_is_left_alone() -> None:
 def test_a_list_that_comes_by_a_merge_key_is_left_alone() -> None:
     head = "x-common: &common\n  environment:\n    - A=1\n"
     text = head + SEAM.replace(ENVIRONMENT, "    <<: *common\n")
-    assert edited({PATH: text}, "dead-seam")[PATH].startswith(head) if False else refusal({PATH: text}, "dead-seam")
+    assert "`environment` of engine" in refusal({PATH: text}, "dead-seam")
 
 
 def test_a_service_that_others_extend_is_left_alone() -> None:
-    other = "services:\n  two:\n    extends: {file: engine.yml, service: engine}\n    labels: [a=b]\n"
-    assert "environment" in refusal({PATH: SEAM, "compose/two.yml": other}, "dead-seam")
+    other = "services:\n  two:\n    extends: {file: engine.yml, service: engine}\n    restart: always\n"
+    first, second = answers({PATH: SEAM, "compose/two.yml": other}, "dead-seam")
+    assert isinstance(first, Refusal)
+    assert "`environment` of two in compose/two.yml would change too" in first.why
+    assert isinstance(second, Offer)
+    assert [file.path for file in second.files] == ["compose/two.yml"]
