@@ -20,6 +20,7 @@ from bot.cli.options import fail_on_option, format_option
 from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.printable import printable
+from bot.remedies import fixes
 from bot.repositories import Change, RepositoryError, changed_paths, diff
 from bot.repositories.git import commit
 from bot.resolution import Repository
@@ -36,6 +37,7 @@ from bot.review import (
     report,
     review,
     summary,
+    with_fixes,
 )
 from bot.upstream.repository_pins import RepositoryPin
 
@@ -106,7 +108,8 @@ def review_revisions(
         reports = informed(work, lambda both: chain(both[0].pins, both[1].pins), Learning(offline))
         renamed = _renamed(changes)
         moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
-    return review(*reports, shown, renamed, edit, moved)
+        found = review(*reports, shown, renamed, edit, moved)
+        return with_fixes(found, shown, fixes(after, reports[1], found, rules))
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:

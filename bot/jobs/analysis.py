@@ -16,6 +16,7 @@ from bot.github.model import ChangedFile
 from bot.hazards import Rules, load_rules
 from bot.learn.excerpts import Excerpts
 from bot.memory import Memory
+from bot.remedies import fixes
 from bot.resolution import Repository
 from bot.review import (
     FileDiff,
@@ -27,6 +28,7 @@ from bot.review import (
     configuration_edit,
     patch_diffs,
     review,
+    with_fixes,
 )
 from bot.tree import Tree
 from bot.upstream.facts import Facts
@@ -121,6 +123,7 @@ def analyse(
     knowledge = Knowledge(lambda reference: (facts or {}).get(reference, Facts()), sources.source)
     moved = bumps(before, proposed, (old, new), renamed, rules.upstream, knowledge)
     found = review(old, new, diffs, renamed, edit, moved)
+    found = with_fixes(found, diffs, fixes(after, new, found, rules))
     references = dict.fromkeys(
         reference for bump in moved for reference in (*(fix.reference for fix in bump.fixes), *bump.unrecorded)
     )

@@ -133,7 +133,7 @@ class Layout:
             line = self._one_line(value)
             indent = _SPACES.match(self.line(key.start_mark.line + 1))
             fits = indent is not None and indent.end() == key.start_mark.column
-            if line == key.start_mark.line + 1 and indent is not None and fits:
+            if line and line == key.start_mark.line + 1 and indent is not None and fits:
                 return self.below(line, f"{indent[0]}{name}:", *(f"{indent[0]}{text}" for text in more))
         raise NoEdit(
             f"the mapping in line {mapping.start_mark.line + 1} of {self.path} has no value on a line of its own"
@@ -157,7 +157,8 @@ class Layout:
 
 def _last(node: Node) -> Node:
     last = node.value[-1]
-    return last[1] if isinstance(last, tuple) else last
+    found: Node = last[1] if isinstance(last, tuple) else last
+    return found
 
 
 def _entries(node: Node) -> Iterator[tuple[Node, Node]]:

@@ -9,7 +9,7 @@ from bot.audit import Report
 from bot.hazards import Finding, Rules
 from bot.remedies.case import Case
 from bot.remedies.edits import EDITS
-from bot.remedies.model import Answer, Candidate, Changed, NoEdit, Offer, Refusal, applied
+from bot.remedies.model import Answer, Candidate, Changed, Identity, NoEdit, Offer, Refusal, applied
 from bot.remedies.proof import Proved, prove
 from bot.resolution import Repository, ResolvedService
 from bot.tree import UnreadableFile
@@ -56,7 +56,7 @@ def together(
     before: dict[str, str] = {}
     after: dict[str, str] = {}
     answers: list[Answer] = []
-    current: Mapping[tuple[str, ...], Finding] = {finding.identity: finding for finding in report.findings}
+    current: Mapping[Identity, Finding] = {finding.identity: finding for finding in report.findings}
     services = {(service.path, service.name): service for unit in report.units for service in unit.services}
     for asked in findings:
         finding = current.get(asked.identity)

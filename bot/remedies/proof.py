@@ -33,7 +33,10 @@ class Proved:
 
 def edited(repository: Repository, files: Mapping[str, str]) -> Repository:
     """The repository with other texts in some of its files, under the same configuration."""
-    tree = MemoryTree(files, repository.tree)
+    below = repository.tree
+    if isinstance(below, MemoryTree) and below.below is not None and not below.deleted:
+        files, below = {**below.files, **files}, below.below  # one edit after another: no tower of trees
+    tree = MemoryTree(files, below)
     documents = repository.documents.over(tree)
     catalog = replace(read_catalog(tree, documents.memory), configuration=repository.catalog.configuration)
     return Repository(tree, catalog, documents)

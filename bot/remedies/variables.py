@@ -60,7 +60,8 @@ def drop_variable(case: Case) -> Iterator[Candidate]:
     environment = layout.at(*case.field("environment"))
     does = f"Takes {name} out of `environment:` of {case.finding.service}"
     meant = Meant(variables=frozenset({name}))
-    if environment.flow_style or len(environment.value) < 2:
+    flow = isinstance(environment, (MappingNode, SequenceNode)) and environment.flow_style
+    if flow or len(environment.value) < 2:
         raise NoEdit("`environment:` has nothing else, or is written on one line")
     found: list[int] = []
     if isinstance(environment, SequenceNode):
