@@ -16,6 +16,9 @@ from bot.tree import Tree, UnreadableFile
 FIELDS = ("entrypoint", "command")
 """The fields of a service that say what it runs."""
 
+_DEFAULT = re.compile(r"\$\{\w+:?-$")
+"""What stands before the default of a variable: its dash is no part of the value."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -106,6 +109,8 @@ class Case:
 def _is_whole(text: str, match: re.Match[str]) -> bool:
     """Whether a match is no part of a longer word."""
     before, after = text[: match.start()][-1:], text[match.end() :][:1]
+    if _DEFAULT.search(text, 0, match.start()):
+        before = ""
     return not (before.isalnum() or before in ("-", "_", "/", ".")) and not (
         after.isalnum() or after in ("-", "_", "$", ".")
     )

@@ -33,7 +33,9 @@ class Layout:
         if _FOREIGN_BREAKS.search(text):
             raise NoEdit(f"{path} has line ends that git does not know")
         try:
-            root = YAML(typ="rt", pure=True).compose(text)
+            reader = YAML(typ="rt", pure=True)
+            reader.composer.warn_double_anchors = False
+            root = reader.compose(text)
         except (YAMLError, RecursionError, ValueError) as error:
             raise NoEdit(f"{path} cannot be read as one YAML document") from error
         if not isinstance(root, MappingNode):

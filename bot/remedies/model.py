@@ -28,13 +28,15 @@ class Meant:
     """What a remedy means to change, beside the finding itself: nothing else may.
 
     `keys` are fields of the service in the compose, `variables` those below its `environment:`, `properties`
-    those of its engine, `words` arguments that come or go on its command line (None: any may).
+    those of its engine, `words` arguments that come or go on its command line (None: any may). `elsewhere` says that
+    variables of the host may act otherwise than they did: only what runs by default has to stay as it is.
     """
 
     keys: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
     properties: frozenset[str] = frozenset()
     words: frozenset[str] | None = frozenset()
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

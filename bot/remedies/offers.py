@@ -140,5 +140,6 @@ def _said(proved: Proved, candidate: Candidate) -> str:
         gone = f"it no longer stands by default (only with `{sets}`)"
     meant = sorted(candidate.meant.properties)
     but = f" but {', '.join(f'`{name}`' for name in meant)}" if meant else ""
-    rest = f"no other appears, and no property of an engine changes{but}"
+    where = " by default" if candidate.meant.elsewhere else ""
+    rest = f"no other appears, and no property of an engine changes{where}{but}"
     return f"Proved by resolving {many} with the edit: {gone}, {rest}."

@@ -124,8 +124,11 @@ def _in_engines(before: UnitReport, after: UnitReport, finding: Finding, meant: 
                 yield f"another service, {service.name}, would run an engine"
             continue
         worlds, now = _worlds(was), _worlds(service)
-        for world in worlds.keys() & now.keys():
-            for what in _differences(worlds[world], now[world], meant if own else Meant()):
+        changes = meant if own else Meant()
+        for world in sorted(worlds.keys() & now.keys()):
+            if world and changes.elsewhere:
+                continue
+            for what in _differences(worlds[world], now[world], changes):
                 where = " with " + " ".join(f"{name}={value}" for name, value in world) if world else ""
                 yield f"{what} of {service.name}{where} would change too"
     if old:

@@ -50,7 +50,7 @@ def double_dollar(case: Case) -> Iterator[Candidate]:
     if not edits:
         raise NoEdit(f"{name} is not written in the script of {case.finding.service} in {layout.path}")
     does = f"Writes `$$` before {name}, so that the shell in the container reads it"
-    yield Candidate(tuple(edits), does, Meant(keys=frozenset(FIELDS), words=None))
+    yield Candidate(tuple(edits), does, Meant(keys=frozenset(FIELDS), words=None, elsewhere=True))
 
 
 def drop_variable(case: Case) -> Iterator[Candidate]:

@@ -35,6 +35,52 @@ services:
 """
 """A toggle that never arrives: `VLLM_EAGER`."""
 
+EARLY = """\
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    environment:
+      - LINKED
+    entrypoint:
+      - bash
+      - -c
+      - |
+        ONE=
+        if [ "$$LINKED" = 1 ]; then ONE=--enforce-eager; fi
+        echo "${ONE}"
+        exec vllm serve ${ONE} "$$@"
+      - --
+    command: ["--model", "/models/llama"]
+"""
+"""Variables of the script, which Compose replaces before it runs."""
+
+MISSPELT = """\
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    command:
+      - --model
+      - /models/llama
+      - --max-model-length   # a flag that there is not
+      - "8192"
+"""
+
+HYBRID = """\
+services:
+  engine:
+    image: vllm/vllm-openai:v0.28.0
+    command:
+      - --model
+      - nvidia/Qwen3.6-27B-NVFP4
+      - --max-model-len
+      - "8192"
+      - '--speculative-config'
+      - '{"method": "mtp", "num_speculative_tokens": 3}'
+      - --port
+      - "8000"
+"""
+"""Prefix caching is on by default, in a release where that goes wrong with this drafter."""
+
 
 def repository(files: Mapping[str, str]) -> Repository:
     tree = MemoryTree(files)
