@@ -47,7 +47,8 @@ class Review:
     number of composes that were looked at: those that the change can touch. `undetermined` are the files of those of
     them in which it is not known what runs. `configuration` is set when the change edits Seamguard's own configuration.
     `bumps` are the moves of pins, with what they inherit, `far` the lines that cause findings in other files,
-    `edited` the files whose lines the change alters: the others it only reaches. `fixes` are edits that are proved to end findings.
+    `edited` the files whose lines the change alters: the others it only reaches. `fixes` are edits that
+    are proved to end findings.
     """
 
     conclusion: Conclusion
