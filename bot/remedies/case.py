@@ -22,18 +22,23 @@ _DEFAULT = re.compile(r"\$\{\w+:?-$")
 
 @dataclass(frozen=True)
 class Case:
-    """What an edit is made from. `service` is None where the finding is about none that was resolved."""
+    """What an edit is made from. `service` is None where the finding is about none that was resolved. `layouts` are
+    those of the tree, or why there are none: cases of one tree share them.
+    """
 
     finding: Finding
     service: ResolvedService | None
     tree: Tree
-    _layouts: dict[str, Layout] = field(default_factory=dict)
+    layouts: dict[str, Layout | NoEdit] = field(default_factory=dict)
 
     def layout(self, path: str) -> Layout:
         """The nodes of a YAML file. Raises `NoEdit`."""
-        if path not in self._layouts:
-            self._layouts[path] = Layout(path, self.text(path))
-        return self._layouts[path]
+        if path not in self.layouts:
+            self.layouts[path] = _read(path, self.text(path))
+        found = self.layouts[path]
+        if isinstance(found, NoEdit):
+            raise NoEdit(str(found))
+        return found
 
     def text(self, path: str) -> str:
         """A file. Raises `NoEdit`."""
@@ -104,6 +109,13 @@ class Case:
         if not 0 < line <= len(lines):
             raise NoEdit(f"{path} has no line {line}")
         return sum(len(one) + 1 for one in lines[: line - 1]), lines[line - 1].rstrip("\r")
+
+
+def _read(path: str, text: str) -> Layout | NoEdit:
+    try:
+        return Layout(path, text)
+    except NoEdit as error:
+        return error
 
 
 def _is_whole(text: str, match: re.Match[str]) -> bool:

@@ -9,6 +9,7 @@ from bot.audit import Report
 from bot.hazards import Finding, Rules
 from bot.remedies.case import Case
 from bot.remedies.edits import EDITS
+from bot.remedies.layout import Layout
 from bot.remedies.model import Answer, Candidate, Changed, Identity, NoEdit, Offer, Refusal, applied
 from bot.remedies.proof import Proved, prove
 from bot.resolution import Repository, ResolvedService
@@ -38,8 +39,10 @@ def remedies(
 ) -> Iterator[Answer]:
     """An answer for each finding, on its own: each edit is proved on the repository as it is."""
     left = [limits.proofs]
+    layouts: dict[str, Layout | NoEdit] = {}
     for finding in findings:
-        found = _answer(repository, _service(report, finding), finding, rules, limits, left)
+        case = Case(finding, _service(report, finding), repository.tree, layouts)
+        found = _answer(repository, case, rules, limits, left)
         yield found if isinstance(found, Refusal) else found[0]
 
 
@@ -63,8 +66,8 @@ def together(
         if finding is None:
             answer: Answer = Refusal(asked.identity, "an edit for another finding ends it as well")
         else:
-            service = services.get((finding.path, finding.service))
-            found = _answer(repository, service, finding, rules, NO_LIMITS, [NO_LIMITS.proofs])
+            case = Case(finding, services.get((finding.path, finding.service)), repository.tree)
+            found = _answer(repository, case, rules, NO_LIMITS, [NO_LIMITS.proofs])
             if isinstance(found, Refusal):
                 answer = found
             else:
@@ -89,19 +92,14 @@ def _service(report: Report, finding: Finding) -> ResolvedService | None:
 
 
 def _answer(
-    repository: Repository,
-    service: ResolvedService | None,
-    finding: Finding,
-    rules: Rules,
-    limits: Limits,
-    left: list[int],
+    repository: Repository, case: Case, rules: Rules, limits: Limits, left: list[int]
 ) -> tuple[Offer, Proved] | Refusal:
     """`left` holds the number of proofs that may still be made, and is counted down."""
+    finding = case.finding
     if finding.status != "active":
         return Refusal(finding.identity, f"it is {finding.status}: nothing has to change for what runs by default")
     if finding.edit not in EDITS:
         return Refusal(finding.identity, "there is no small edit for this rule that is right everywhere")
-    case = Case(finding, service, repository.tree)
     why = "no place for the edit was found"
     try:
         for tries, candidate in enumerate(EDITS[finding.edit](case)):
@@ -119,6 +117,8 @@ def _answer(
             why = f"{candidate.does}: {found}"
     except (NoEdit, UnreadableFile) as error:
         why = str(error)
+    except Exception as error:  # a fault of ours with one edit must not take the review with it
+        why = f"internal error, please report it: {type(error).__name__}: {error}"
     return Refusal(finding.identity, why)
 
 

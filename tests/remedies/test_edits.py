@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import cast
+
 import pytest
 
 from bot.hazards import load_rules
 from bot.remedies import EDITS, Limits, Offer, Refusal
+from bot.remedies.layout import MAX_CHARACTERS, Layout
+from bot.remedies.model import Candidate, NoEdit
 from tests.remedies.repositories import (
     EARLY,
     HYBRID,
@@ -137,3 +142,21 @@ def test_what_does_not_stand_by_default_gets_no_edit() -> None:
         PATH: HYBRID.replace("      - --port\n", "      - ${CACHING:---no-enable-prefix-caching}\n      - --port\n")
     }
     assert not [one for one in answers(files, "mtp-prefix-cache-hybrid") if isinstance(one, Offer)]
+
+
+def test_a_fault_of_ours_takes_no_review_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> Iterator[Candidate]:
+        raise ZeroDivisionError("twice")
+
+    monkeypatch.setitem(cast("dict[str, object]", EDITS), "forward-variable", broken)
+    assert "internal error, please report it: ZeroDivisionError" in refusal({PATH: SEAM}, "dead-seam")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [f"# {'x' * MAX_CHARACTERS}\n", "---\nb: 1\n", "# a\u2028b\n", f"x-deep: {'[' * 500}{']' * 500}\n"],
+    ids=["long", "two documents", "a foreign line end", "deep"],
+)
+def test_a_file_whose_places_cannot_be_told_is_left_alone(more: str) -> None:
+    with pytest.raises(NoEdit):
+        Layout(PATH, f"{SEAM}{more}").at("x-deep", "0")
