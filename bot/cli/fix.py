@@ -32,7 +32,7 @@ from bot.resolution import Repository
     "--diff",
     "shown",
     is_flag=True,
-    help="Print nothing but the diff, for `git apply`; what was proved is told on standard error.",
+    help="Print the diff for `git apply` (the default); what was proved is told on standard error.",
 )
 @click.option("--write", "written", is_flag=True, help="Write the files instead of printing the diff.")
 @click.option("--why", is_flag=True, help="Also say of each finding without an edit why it has none.")
