@@ -45,9 +45,9 @@ async def test_an_applied_suggestion_makes_the_check_green(tmp_path: Path, text:
 
 
 async def test_an_edit_away_from_the_diff_is_a_patch(tmp_path: Path) -> None:
-    quiet = SEAM.replace("$${VLLM_EAGER:+--enforce-eager} ", "")
+    quiet = SEAM.replace("--served-model-name $${VLLM_EAGER:-llama} ", "")
     far = quiet.replace("    entrypoint:\n", "".join(f"    # {n}\n" for n in range(20)) + "    entrypoint:\n")
-    loud = far.replace('serve "$$@"', 'serve $${VLLM_EAGER:+--enforce-eager} "$$@"')
+    loud = far.replace('serve "$$@"', 'serve --served-model-name $${VLLM_EAGER:-llama} "$$@"')
     async with world(tmp_path, {PATH: far}) as here:
         pull = here.repository.open_pull({PATH: loud})
         await here.settle()

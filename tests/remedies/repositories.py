@@ -28,8 +28,8 @@ services:
       - bash
       - -c
       - |
-        # VLLM_EAGER=1 turns graphs off
-        exec vllm serve $${VLLM_EAGER:+--enforce-eager} "$$@"
+        # VLLM_EAGER=other is its name
+        exec vllm serve --served-model-name $${VLLM_EAGER:-llama} "$$@"
       - --
     command: ["--model", "/models/llama"]
 """
