@@ -21,6 +21,7 @@ from bot.cli.options import fail_on_option, format_option
 from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.printable import printable
+from bot.remedies import fixes
 from bot.repositories import Change, RepositoryError, changed_paths, diff
 from bot.repositories.git import commit
 from bot.resolution import Repository
@@ -38,6 +39,7 @@ from bot.review import (
     review,
     summary,
     vendored,
+    with_fixes,
 )
 from bot.upstream.repository_pins import RepositoryPin
 
@@ -113,7 +115,8 @@ def review_revisions(
         renamed = _renamed(changes)
         moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
         patches = vendored(before, after, reports[1])
-    return review(*reports, shown, renamed, edit, moved, patches)
+        found = review(*reports, shown, renamed, edit, moved, patches)
+        return with_fixes(found, shown, fixes(after, reports[1], found, rules))
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:
