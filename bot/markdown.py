@@ -67,6 +67,14 @@ def clipped(text: str, size: int) -> str:
     return encoded[: max(size - 3, 0)].decode("utf-8", "ignore") + "…" if size >= 3 else ""
 
 
+def fenced(language: str, text: str) -> str:
+    """Text as a code block, with a fence that it does not hold itself."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}" if text else f"{fence}{language}\n{fence}"
+
+
 def folded(title: str, content: str) -> str:
     """Content behind a title that opens it; nothing when there is no content. The title is HTML."""
     return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>" if content else ""

@@ -33,6 +33,7 @@ BELOW: dict[str, set[str]] = {
     "resolution": {"compose", "shell", "worlds", "engine", "catalog"},
     "audit": {"compose", "shell", "worlds", "engine", "catalog", "claims", "hazards", "resolution"},
     "review": {"markdown", "compose", "engine", "catalog", "hazards", "resolution", "audit", "upstream"},
+    "remedies": {"compose", "engine", "catalog", "hazards", "resolution", "audit", "review"},
     "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "review"},
     "jobs": {
         "upstream",
@@ -44,6 +45,7 @@ BELOW: dict[str, set[str]] = {
         "resolution",
         "audit",
         "review",
+        "remedies",
         "commands",
         "notices",
         "github",

@@ -21,6 +21,7 @@ _COMMANDS = {
     "demo": "bot.cli.demo:demo_command",
     "doctor": "bot.cli.doctor:doctor_command",
     "explain": "bot.cli.explain:explain_command",
+    "fix": "bot.cli.fix:fix_command",
     "flips": "bot.cli.flips:flips_command",
     "inspect": "bot.cli.inspect:inspect_group",
     "learn": "bot.cli.learn:learn_command",

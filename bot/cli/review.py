@@ -23,6 +23,7 @@ from bot.cli.outputs import Also, Form, also_option, as_json, as_lines, write_al
 from bot.cli.progress import progress
 from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.printable import printable
+from bot.remedies import fixes
 from bot.repositories import (
     Change,
     RepositoryError,
@@ -47,6 +48,7 @@ from bot.review import (
     review,
     summary,
     vendored,
+    with_fixes,
 )
 from bot.upstream.repository_pins import RepositoryPin
 
@@ -210,7 +212,8 @@ def _compared(
         renamed = _renamed(changes)
         moved = bumps(before, proposed, reports, renamed, rules.upstream, Knowledge(sources=sources_of(offline)))
         patches = vendored(before, after, reports[1])
-    return review(*reports, shown, renamed, edit, moved, patches)
+        found = review(*reports, shown, renamed, edit, moved, patches)
+        return with_fixes(found, shown, fixes(after, reports[1], found, rules))
 
 
 def _judged_by(configuration: Configuration, repository: Repository) -> Repository:

@@ -60,6 +60,7 @@ def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> 
     graded = grade(rule, view)
     own = rule_level(rule, view, verdict.status)
     values = _values(subject, view)
+    advice, edit = _advice(rules, rule, subject, verdict, values)
     return Finding(
         rule=rule.id,
         title=rule.title,
@@ -77,10 +78,12 @@ def finding_of(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict) -> 
         chain=_chain(rule, view),
         links=_addresses(rule, view),
         message=_message(rule, verdict, graded, values),
-        remedy=_advice(rules, rule, subject, verdict, values),
+        remedy=advice,
         evidence=graded.sentence,
         upstream=rule.upstream,
         missing=_missing(rule, verdict),
+        edit=edit,
+        observed=view.observation.fields if view.observation else {},
     )
 
 
@@ -190,29 +193,34 @@ def _missing(rule: Rule, verdict: Verdict) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lacking))
 
 
-def _advice(rules: Rules, rule: Rule, subject: Subject, verdict: Verdict, values: ChainMap[str, Any]) -> str:
-    """What to do; of a hazard that may not be there, only in case it is."""
+def _advice(
+    rules: Rules, rule: Rule, subject: Subject, verdict: Verdict, values: ChainMap[str, Any]
+) -> tuple[str, str]:
+    """What to do, and the name of the edit that does it; of a hazard that may not be there, only in case it is."""
     if verdict.status == "mitigated":
-        return ""
-    remedy = _remedy(rules, rule, subject, verdict.view, values)
+        return "", ""
+    remedy, edit = _remedy(rules, rule, subject, verdict.view, values)
     if verdict.status != "unknown":
-        return remedy
+        return remedy, edit
     asks = ways_to_tell(rule.when, verdict.view)[:1] if not verdict.forked else ()
-    return " ".join([*asks, *([f"If it is so: {remedy}"] if remedy else [])])
+    return " ".join([*asks, *([f"If it is so: {remedy}"] if remedy else [])]), ""
 
 
-def _remedy(rules: Rules, rule: Rule, subject: Subject, view: View, values: ChainMap[str, Any]) -> str:
-    """The first remedy that fits the situation, undoes the hazard, and leaves no other that was not there before."""
+def _remedy(rules: Rules, rule: Rule, subject: Subject, view: View, values: ChainMap[str, Any]) -> tuple[str, str]:
+    """The first remedy that fits the situation, undoes the hazard, and leaves no other that was not there before; with
+    the name of its edit.
+    """
     for remedy in rule.remedies:
         if remedy.when.decide(view) is not True:
             continue
         if remedy.seam:
             world = _switch(rules, rule, subject, view, remedy)
             if world is not None:
-                return remedy.text.fill(values.new_child({"seam": assignment(world.situation.world.environment)}))
+                seam = assignment(world.situation.world.environment)
+                return remedy.text.fill(values.new_child({"seam": seam})), remedy.edit
         elif not (remedy.effect or remedy.fixes) or _is_safe(rules, rule, view, _after(view, remedy)):
-            return remedy.text.fill(values)
-    return ""
+            return remedy.text.fill(values), remedy.edit
+    return "", ""
 
 
 def _after(view: View, remedy: Remedy) -> View:

@@ -118,7 +118,8 @@ class Finding:
     are the addresses of those of its reasons that stand in a release's source.
     `missing` says what an undecided rule would need to know. `evidence` is the sentence of the entry that graded it.
     `files` are the compose files that run together, in `-f` order, where they are not `path` alone. A finding that is
-    `accepted` is folded while that counts.
+    `accepted` is folded while that counts. `edit` names the small edit that does what `remedy` says, empty where there
+    is none; `observed` is what the observation behind the finding says (`Observation.fields`).
     """
 
     rule: str
@@ -143,6 +144,8 @@ class Finding:
     links: Mapping[Reason, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     accepted: Accepted | None = None
+    edit: str = ""
+    observed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def replay(self) -> str:

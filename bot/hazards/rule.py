@@ -46,7 +46,8 @@ class Mitigation:
 class Remedy:
     """What to do about a finding. `effect` are the properties after it, `fixes` the upstream fixes that it brings:
     a remedy is offered only where they leave no hazard that was not there before. `seam` says that it is
-    offered only where a world of the service already has the effect (`{seam}` in the text names it).
+    offered only where a world of the service already has the effect (`{seam}` in the text names it). `edit` names the
+    small edit of a file that does what the text says, empty where there is none.
     """
 
     when: Predicate
@@ -54,6 +55,7 @@ class Remedy:
     effect: Mapping[str, Value]
     fixes: tuple[str, ...]
     seam: bool
+    edit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

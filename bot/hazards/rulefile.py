@@ -170,7 +170,7 @@ class _RuleReader:
 
     def _remedy(self, item: Any, trail: Trail) -> Remedy:
         data = mapping(item, trail)
-        only_keys(data, frozenset({"when", "text", "effect", "fixes", "seam"}), trail)
+        only_keys(data, frozenset({"when", "text", "effect", "fixes", "seam", "edit"}), trail)
         effect = mapping(data.get("effect", {}), (*trail, "effect"))
         only_keys(effect, PROPERTY_NAMES, (*trail, "effect"))
         seam = truth(data.get("seam", False), (*trail, "seam"))
@@ -183,6 +183,7 @@ class _RuleReader:
             {name: scalar(value, (*trail, "effect", name)) for name, value in effect.items()},
             tuple(reference(fix, (*trail, "fixes", index)) for index, fix in enumerate(fixes)),
             seam,
+            text(data["edit"], (*trail, "edit")) if "edit" in data else "",
         )
 
 

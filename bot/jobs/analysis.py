@@ -16,6 +16,7 @@ from bot.github.model import ChangedFile
 from bot.hazards import Rules, load_rules
 from bot.learn.excerpts import Excerpts
 from bot.memory import Memory
+from bot.remedies import fixes
 from bot.resolution import Repository
 from bot.review import (
     FileDiff,
@@ -28,6 +29,7 @@ from bot.review import (
     patch_diffs,
     review,
     vendored,
+    with_fixes,
 )
 from bot.tree import Tree
 from bot.upstream.facts import Facts
@@ -128,6 +130,7 @@ def analyse(
     lacking = {pin.release: pin for pin in (*old.pins, *new.pins) if pin.release in unknown} if unknown else {}
     moved = bumps(before, proposed, (old, new), renamed, rules.upstream, knowledge)
     found = review(old, new, diffs, renamed, edit, moved, vendored(before, after, new))
+    found = with_fixes(found, diffs, fixes(after, new, found, rules))
     references = dict.fromkeys(
         reference for bump in moved for reference in (*(fix.reference for fix in bump.fixes), *bump.unrecorded)
     )

@@ -3,8 +3,8 @@
 from bot.review.affected import Affected, affected
 from bot.review.bumps import Bump, Knowledge, bumps
 from bot.review.check import Annotation, CheckOutput, merge_group_check, nothing_to_review, unfinished
-from bot.review.comments import Comment, Suggestion
-from bot.review.compare import PropertyChange, Review, review
+from bot.review.comments import Comment, Fix, Suggestion
+from bot.review.compare import PropertyChange, Review, review, with_fixes
 from bot.review.configuration import ConfigurationEdit, configuration_edit
 from bot.review.diff import FileDiff, file_diffs, patch_diffs
 from bot.review.limits import Limits
@@ -23,6 +23,7 @@ __all__ = [
     "ConfigurationEdit",
     "Edit",
     "FileDiff",
+    "Fix",
     "Knowledge",
     "Limits",
     "Links",
@@ -49,4 +50,5 @@ __all__ = [
     "summary",
     "unfinished",
     "vendored",
+    "with_fixes",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.hazards import Finding
-from bot.markdown import code, folded, prose
+from bot.markdown import code, fenced, folded, prose, sentence
 from bot.printable import printable
 from bot.review.chain import chain_lines
 from bot.review.diff import FileDiff
@@ -52,10 +52,25 @@ class Suggestion:
     text: str
 
     def __str__(self) -> str:
-        fence = "```"
-        while fence in self.text:
-            fence += "`"
-        return f"{fence}suggestion\n{self.text}\n{fence}" if self.text else f"{fence}suggestion\n{fence}"
+        return fenced("suggestion", self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """An edit that is proved to end a finding: what it `does`, what was `proved`, and the edit as a `patch`, and as a
+    suggestion where it can be one. `patch` is empty where a comment could not show it as it is.
+    """
+
+    does: str
+    proved: str
+    patch: str = ""
+    suggestion: Suggestion | None = None
+
+    @property
+    def gist(self) -> tuple[str, ...]:
+        """What it says, wherever the lines are."""
+        kept = (line for line in self.patch.split("\n") if not line.startswith("@@"))
+        return (self.does, self.proved, *kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +91,17 @@ class Comment:
     start: int | None = None
     again: bool = False
     beside: tuple[Finding, ...] = ()
+    fix: Fix | None = None
 
     def on_the_file(self) -> Comment:
         """The same as a comment on the file as a whole."""
         return replace(self, line=None, start=None, suggestion=None)
+
+    def in_its_place(self) -> Comment:
+        """The same, written into a comment that is there already: GitHub holds that one's lines, which may be others
+        than those of the suggestion, so the edit is shown as a patch.
+        """
+        return replace(self, suggestion=None) if self.fix is not None else self
 
     @property
     def key(self) -> str:
@@ -97,17 +119,17 @@ class Comment:
         return self.text(OFFLINE)
 
     def text(self, links: Links, size: int = MAX_BYTES) -> str:
-        """The Markdown of the comment in at most `size` bytes: without the suggestion, then without most of the chain
-        where there is no room. Nothing is cut in its middle, which could let a quotation loose.
+        """The Markdown of the comment in at most `size` bytes: without the suggestion or patch, then without most of
+        the chain where there is no room. Nothing is cut in its middle, which could let a quotation loose.
         """
         chain = tuple(dict.fromkeys((*self.finding.chain, *(one for more in self.beside for one in more.chain))))
         sources = {**self.finding.links, **{one: url for more in self.beside for one, url in more.links.items()}}
-        for suggestion, kept in (
-            (self.suggestion, len(chain)),
-            (None, len(chain)),
-            (None, MAX_CHAIN),
-            (None, 1),
-            (None, 0),
+        for suggestion, fix, kept in (
+            (self.suggestion, self.fix, len(chain)),
+            (None, None, len(chain)),
+            (None, None, MAX_CHAIN),
+            (None, None, 1),
+            (None, None, 0),
         ):
             finding = replace(self.finding, chain=chain[:kept], links=sources)
             text = body(
@@ -115,6 +137,7 @@ class Comment:
                 links,
                 path=self.path,
                 suggestion=suggestion,
+                fix=fix,
                 maybe_older=self.maybe_older,
                 again=self.again,
                 beside=self.beside,
@@ -139,8 +162,9 @@ class Comment:
         )
         worlds = (sorted(found.world.environment.items()), sorted(found.world.symbols.items()))
         beside = [finding.message for finding in self.beside]
+        edit = (self.fix.gist,) if self.fix is not None else ()
         return fingerprint(
-            *said, found.missing, worlds, chain, found.files, self.maybe_older, self.suggestion or "", *beside
+            *said, found.missing, worlds, chain, found.files, self.maybe_older, self.suggestion or "", *beside, *edit
         )
 
 
@@ -154,17 +178,19 @@ def comments(
     diffs: Mapping[str, FileDiff],
     older: Collection[Identity] = (),
     suggestions: Mapping[Identity, Suggestion] | None = None,
+    fixes: Mapping[Identity, Fix] | None = None,
 ) -> tuple[Comment, ...]:
     """A comment for each finding whose file, or a file that contributes to it, is in the diff."""
     found = []
     for finding in findings:
-        suggestion = (suggestions or {}).get(finding.identity)
+        fix = (fixes or {}).get(finding.identity)
+        suggestion = (suggestions or {}).get(finding.identity) or (fix.suggestion if fix is not None else None)
         if suggestion is not None and _applies(suggestion, diffs):
             start = suggestion.start if suggestion.start < suggestion.end else None
             comment = comment_on(finding, older, suggestion.path, suggestion.end)
-            found.append(replace(comment, suggestion=suggestion, start=start))
+            found.append(replace(comment, suggestion=suggestion, start=start, fix=fix))
         elif (where := place(finding, diffs)) is not None:
-            found.append(comment_on(finding, older, *where))
+            found.append(replace(comment_on(finding, older, *where), fix=fix))
     return tuple(_each_at_length_once(_with_their_causes(found)))
 
 
@@ -241,6 +267,7 @@ def body(
     *,
     path: str = "",
     suggestion: Suggestion | None = None,
+    fix: Fix | None = None,
     maybe_older: bool = False,
     again: bool = False,
     beside: Sequence[Finding] = (),
@@ -257,9 +284,21 @@ def body(
         *(f"**{other.title}:** {links.references(other.message)}" for other in beside),
         folded("Why, and how sure", "\n\n".join(reasons)) if again else "\n\n".join(reasons),
         f"**What to do:** {links.references(finding.remedy)}" if finding.remedy else "",
-        str(suggestion or ""),
+        *_edit(suggestion, fix),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _edit(suggestion: Suggestion | None, fix: Fix | None) -> tuple[str, ...]:
+    """The edit as a suggestion, else as a patch that is folded away, with what was proved of it."""
+    if fix is None:
+        return (str(suggestion or ""),)
+    said = sentence(f"{fix.does}. {fix.proved}".replace("`", ""))
+    if suggestion is not None:
+        return said, str(suggestion)
+    if not fix.patch:
+        return (f"An edit was proved, which `bot fix` makes. {said}",)
+    return (folded("A patch that does it", f"{said}\n\n{fenced('diff', fix.patch.rstrip(chr(10)))}"),)
 
 
 def plain(finding: Finding) -> str:

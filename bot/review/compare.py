@@ -11,7 +11,7 @@ from bot.hazards import Conclusion, Difference, Finding, compare, conclusion, wo
 from bot.provenance import Reason
 from bot.resolution import ResolvedService
 from bot.review.bumps import Bump
-from bot.review.comments import Comment, Identity, comments
+from bot.review.comments import Comment, Fix, Identity, comments
 from bot.review.configuration import ConfigurationEdit
 from bot.review.diff import FileDiff
 from bot.review.flips import default_flips
@@ -47,7 +47,8 @@ class Review:
     number of composes that were looked at: those that the change can touch. `undetermined` are the files of those of
     them in which it is not known what runs. `configuration` is set when the change edits Seamguard's own configuration.
     `bumps` are the moves of pins, with what they inherit, `far` the lines that cause findings in other files,
-    `edited` the files whose lines the change alters: the others it only reaches.
+    `edited` the files whose lines the change alters: the others it only reaches. `fixes` are edits that
+    are proved to end findings.
     """
 
     conclusion: Conclusion
@@ -64,6 +65,7 @@ class Review:
     bumps: tuple[Bump, ...] = ()
     far: Mapping[Identity, Place] = field(default_factory=dict)
     edited: frozenset[str] = frozenset()
+    fixes: Mapping[Identity, Fix] = field(default_factory=dict)
 
     @property
     def introduced_or_worsened(self) -> tuple[Finding, ...]:
@@ -123,6 +125,13 @@ def review(
     )
     found = replace(found, far=far_places(found.introduced_or_worsened, diffs))
     return replace(found, comments=comments(found.told, diffs, found.maybe_older))
+
+
+def with_fixes(found: Review, diffs: Mapping[str, FileDiff], fixes: Mapping[Identity, Fix]) -> Review:
+    """The review, with edits to offer."""
+    if not fixes:
+        return found
+    return replace(found, fixes=fixes, comments=comments(found.told, diffs, found.maybe_older, fixes=fixes))
 
 
 def _resolves(report: Report, finding: Finding) -> bool:

@@ -156,7 +156,7 @@ def _placed(review: Review, diffs: Mapping[str, FileDiff], refused: Mapping[str,
     """The comments that have a place, the worst finding first."""
     suggestions = {comment.finding.identity: comment.suggestion for comment in review.comments if comment.suggestion}
     found = []
-    for comment in comments(review.told, diffs, review.maybe_older, suggestions):
+    for comment in comments(review.told, diffs, review.maybe_older, suggestions, review.fixes):
         where = refused.get(comment.key)
         if where == "file" or (where is not None and comment.path not in diffs):
             continue
@@ -218,7 +218,7 @@ class _Threads:
     def _renew(self, item: Posted, mark: FindingMark, comment: Comment) -> None:
         cut_off = self.commits is not None and mark.sha not in self.commits
         if mark.state != "open" or mark.gist != comment.gist or (cut_off and mark.sha != self.head_sha):
-            self.edits.append(Edit(item.id, item.kind, self._body(comment, mark.spot)))
+            self.edits.append(Edit(item.id, item.kind, self._body(comment, mark.spot, anew=False)))
 
     def _close(self, item: Posted, mark: FindingMark, *, said_elsewhere: bool) -> None:
         if item.minimised:
@@ -255,9 +255,10 @@ class _Threads:
             comment.key, comment.path, comment.line, comment.side, comment.start, self._body(comment, spot)
         )
 
-    def _body(self, comment: Comment, spot: Spot) -> str:
+    def _body(self, comment: Comment, spot: Spot, *, anew: bool = True) -> str:
+        comment_there = comment if anew else comment.in_its_place()
         mark = FindingMark(comment.key, self.head_sha, file_key(comment.finding.path), comment.gist, "open", spot)
-        return f"{mark}\n{comment.text(self.links, self.limits.body - 400)}"
+        return f"{mark}\n{comment_there.text(self.links, self.limits.body - 400)}"
 
 
 def _in_place(item: Posted, mark: FindingMark) -> bool:

@@ -53,8 +53,13 @@ def test_its_change_has_everything_that_a_review_can_tell() -> None:
         outcome = review_revisions(root, "before", "after", load_rules())
     assert outcome.conclusion == "failure"
     worse = {(finding.rule, finding.status, finding.level) for finding in outcome.introduced_or_worsened}
-    assert worse == {("mtp-prefix-cache-hybrid", "active", "error"), ("default-flip", "active", "error")}
-    assert {comment.finding.rule for comment in outcome.comments} == {"mtp-prefix-cache-hybrid", "default-flip"}
+    assert worse == {
+        ("mtp-prefix-cache-hybrid", "active", "error"),
+        ("default-flip", "active", "error"),
+        ("stale-claim", "active", "warning"),
+    }
+    told = {finding.rule for comment in outcome.comments for finding in (comment.finding, *comment.beside)}
+    assert told == {"mtp-prefix-cache-hybrid", "default-flip", "stale-claim"}
     assert outcome.unchanged
     assert {change.property for change in outcome.property_changes} >= {"prefix_caching"}
 

@@ -82,6 +82,7 @@ async def test_the_pull_request_brings_hazards_and_the_fix_takes_them_away(box: 
         ("compose/otter-single.yml", "mtp-prefix-cache-hybrid"),
         ("compose/otter-dual.yml", "mtp-prefix-cache-hybrid"),
         ("compose/otter-dual.yml", "default-flip"),
+        ("compose/otter-single.yml", "stale-claim"),
     }
     states = [scenario.fixed]
     scenario.push_fix()
