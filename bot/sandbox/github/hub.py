@@ -311,10 +311,13 @@ class Hub:
         headers = {"Content-Type": "application/x-gzip", "Content-Disposition": f"attachment; filename={name}.tar.gz"}
         return web.Response(body=repository.store.archive(sha, name), headers=headers)
 
-    async def close(self) -> None:
-        """End everything that runs."""
+    async def stop(self) -> None:
+        """Begin nothing more: no deliveries, no answers that wait."""
         self.closing.set()
         await self.hooks.close()
+
+    def close(self) -> None:
+        """End what the stores run. A request that came later would start it again."""
         for store in self._stores:
             store.close()
 
@@ -343,9 +346,10 @@ async def simulated_github(
             hub.archive_url = f"http://{host}:{await _listen(archive, host, 0)}"
             yield hub
         finally:
-            await hub.close()
+            await hub.stop()
             await api.cleanup()
             await archive.cleanup()
+            hub.close()
 
 
 async def _listen(runner: web.AppRunner, host: str, port: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -41,8 +42,7 @@ def _comment_on_everything(hub: Hub, pull: PullHandle) -> None:
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_a_comment_stays_with_its_line_or_is_outdated(data: st.DataObject) -> None:
-    with TemporaryDirectory() as folder:
-        hub = Hub(Path(folder))
+    with TemporaryDirectory() as folder, closing(Hub(Path(folder))) as hub:
         begin = [f"line-{number}" for number in range(40)]
         repo = hub.repository("acme/serving", {PATH: _text(begin), "other.txt": "x\n"})
         lines = _edited(begin, data, "a")
@@ -63,4 +63,3 @@ def test_a_comment_stays_with_its_line_or_is_outdated(data: st.DataObject) -> No
                 if written[comment.id] not in lines:
                     assert comment.outdated
         assert any(not comment.outdated for comment in pull.record.comments)  # "other.txt" never changed again
-        repo.record.store.close()
