@@ -32,6 +32,7 @@ BELOW: dict[str, set[str]] = {
     "hazards": {"markdown", "engine"},
     "resolution": {"compose", "shell", "worlds", "engine", "catalog"},
     "audit": {"compose", "shell", "worlds", "engine", "catalog", "claims", "hazards", "resolution"},
+    "bootlog": {"engine", "hazards", "resolution", "audit"},
     "review": {"markdown", "compose", "engine", "catalog", "hazards", "resolution", "audit", "upstream"},
     "remedies": {"compose", "engine", "catalog", "hazards", "resolution", "audit", "review"},
     "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "review"},

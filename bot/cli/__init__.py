@@ -30,6 +30,7 @@ _COMMANDS = {
     "review": "bot.cli.review:review_command",
     "rules": "bot.cli.rules:rules_command",
     "serve": "bot.cli.serve:serve_command",
+    "verify": "bot.cli.verify:verify_command",
     "watch": "bot.cli.watch:watch_command",
     "worker": "bot.cli.serve:worker_command",
 }

@@ -1,0 +1,129 @@
+"""`bot verify`: a log against a compose, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bot.cli.failure import Failure
+from bot.cli.verify import verify_command
+from tests.bootlog.test_reading import LOWERED, text
+from tests.schemas import violations
+
+COMPOSE = """\
+# GPU: RTX 5090
+services:
+  vllm:
+    image: vllm/vllm-openai:v0.25.1
+    entrypoint: [bash, -c]
+    command:
+      - |
+        exec vllm serve Qwen/Qwen3-Next-80B-A3B-Instruct --served-model-name next --max-model-len 32768 \\
+          --tensor-parallel-size 2 --kv-cache-dtype fp8 --max-num-seqs 8 \\
+          --speculative-config '{"method":"mtp","num_speculative_tokens":2}' $${PREFIX_CACHE_ARG:-}
+    environment:
+      # PREFIX_CACHE_ARG=--enable-prefix-caching
+      - PREFIX_CACHE_ARG=${PREFIX_CACHE_ARG:-}
+"""
+OTHER = """\
+  other:
+    image: vllm/vllm-openai:v0.25.1
+    command: [--model, facebook/opt-125m]
+"""
+CACHED = "PREFIX_CACHE_ARG=--enable-prefix-caching"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "c.yml").write_text(COMPOSE)
+    (tmp_path / "boot.log").write_text(text("0.25.1-mtp"))
+    return tmp_path
+
+
+def verify(folder: Path, *arguments: str, subject: str = "c.yml", log: str | None = None) -> Result:
+    given = [log or str(folder / "boot.log"), subject, "--repo", str(folder), *arguments]
+    return CliRunner().invoke(verify_command, given, input=(folder / "boot.log").read_bytes())
+
+
+def answer(result: Result) -> dict[str, object]:
+    found: dict[str, object] = json.loads(result.stdout)
+    assert violations("verify", found) == []
+    return found
+
+
+def test_a_log_of_another_world_names_it(folder: Path) -> None:
+    result = verify(folder)
+    assert result.exit_code == 1
+    assert "the log contradicts prefix_caching, mamba_cache_mode" in result.stdout
+    assert f"it fits {CACHED}" in result.stdout
+    assert "sk-not-a-real-key" not in result.stdout
+
+
+def test_in_that_world_all_agrees(folder: Path) -> None:
+    result = verify(folder, "--env", CACHED)
+    assert result.exit_code == 0
+    assert "agrees with all" in result.stdout
+
+
+def test_a_log_from_standard_input(folder: Path) -> None:
+    found = answer(verify(folder, "--format", "json", log="-"))
+    assert found["verdict"] == "contradicts"
+    assert found["fits"] == [{"PREFIX_CACHE_ARG": "--enable-prefix-caching"}]
+
+
+def test_only_the_log_proves_what_the_worker_does(folder: Path) -> None:
+    """Without a card in the files the effective mode is not known, and the hazard of full graphs is undecided."""
+    (folder / "c.yml").write_text(COMPOSE.replace("# GPU: RTX 5090\n", "# GPU: RTX 5090, RTX 3090\n"))
+    (folder / "boot.log").write_text(text("0.25.1-mtp") + LOWERED)
+    result = verify(folder, "--env", CACHED)
+    assert "the worker runs with CUDA graph mode PIECEWISE (line 21: the worker lowered the configured mode)" in (
+        result.stdout
+    )
+
+
+def test_what_is_proved_ends_one_hazard_and_begins_the_other(folder: Path) -> None:
+    compose = COMPOSE.replace("--kv-cache-dtype fp8", "--kv-cache-dtype auto")
+    (folder / "c.yml").write_text(compose)
+    log = text("0.25.1-mtp").replace("kv_cache_dtype=fp8", "kv_cache_dtype=auto") + LOWERED
+    (folder / "boot.log").write_text(log)
+    found = answer(verify(folder, "--env", CACHED, "--format", "json"))
+    hazards = {item["rule"]: item for item in found["hazards"]}  # type: ignore[attr-defined]
+    assert hazards["mtp-full-cudagraph-blackwell"]["after"] is None
+    assert hazards["piecewise-spec-decode-misaligned"]["after"]["status"] == "active"
+
+
+def test_the_service_is_found_by_its_model(folder: Path) -> None:
+    (folder / "c.yml").write_text(COMPOSE + OTHER)
+    assert answer(verify(folder, "--format", "json"))["service"] == "vllm"
+
+
+def test_a_named_service_is_taken_at_its_word(folder: Path) -> None:
+    (folder / "c.yml").write_text(COMPOSE + OTHER)
+    found = answer(verify(folder, "--format", "json", subject="c.yml:other"))
+    assert (found["service"], found["verdict"]) == ("other", "contradicts")
+
+
+@pytest.mark.parametrize(
+    ("log", "subject", "message"),
+    [
+        ("", "c.yml", "no line of a vLLM engine"),
+        ("hello\n", "c.yml", "no line of a vLLM engine"),
+        (None, "c.yml:nope", "no service 'nope'"),
+        (None, "none.yml", "none.yml"),
+    ],
+)
+def test_what_cannot_be_verified_is_told(folder: Path, log: str | None, subject: str, message: str) -> None:
+    if log is not None:
+        (folder / "boot.log").write_text(log)
+    result = verify(folder, subject=subject)
+    assert isinstance(result.exception, Failure)
+    assert message in str(result.exception)
+
+
+def test_two_services_that_the_log_cannot_tell_apart_are_asked_about(folder: Path) -> None:
+    (folder / "c.yml").write_text(COMPOSE + COMPOSE.partition("services:\n")[2].replace("  vllm:", "  twin:", 1))
+    result = verify(folder)
+    assert "name one with FILE:SERVICE (vllm, twin)" in str(result.exception)
