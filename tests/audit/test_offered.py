@@ -124,3 +124,9 @@ def test_a_hostile_comment_ends() -> None:
     start = time.perf_counter()
     _findings(compose + "# set " + "SPEC_=1," * 10_000 + "\n" + "# set SPEC=1 \n" * 2_000)
     assert time.perf_counter() - start < 2
+
+
+def test_a_comment_of_half_quoted_settings_ends() -> None:
+    start = time.perf_counter()
+    _findings(_compose("set" + " ABC='" * 90))
+    assert time.perf_counter() - start < 2
