@@ -21,6 +21,9 @@ MAX_TARGETS = 32
 MIN_PLACE = 12
 """Characters that a text must have by which a script finds a place without replacing it; shorter ones tidy strings."""
 
+MAX_STEPS = 100_000
+"""Expressions of one script that are followed to their text: names may stand for each other many times over."""
+
 MIN_ANCHOR = 4
 """Characters below which a text is no anchor, but a way to tidy a string."""
 
@@ -94,6 +97,7 @@ class _Python:
     def __init__(self, tree: ast.Module, first: int, named: tuple[str, ...] = ()) -> None:
         self.nodes = list(ast.walk(tree))
         self.first = first
+        self.steps = MAX_STEPS
         values: dict[str, list[_Set]] = {}
         straight = {
             id(statement): id(node)
@@ -236,7 +240,8 @@ class _Python:
 
     def _text(self, node: ast.expr | None, line: int, depth: int = 8) -> str | None:
         """A constant text, as it is at a line; None for one that only a run would know."""
-        if node is None or depth <= 0:
+        self.steps -= 1
+        if node is None or depth <= 0 or self.steps < 0:
             return None
         match node:
             case ast.Constant(value=str(text)):

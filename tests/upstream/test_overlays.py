@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bot.catalog import read_catalog
@@ -17,7 +19,7 @@ from bot.upstream.overlays import (
     read_scripts,
     scripts_of,
 )
-from bot.upstream.replacements import plain_text
+from bot.upstream.replacements import plain_text, python_edits
 
 FILE = "vllm/v1/core/manager.py"
 STOCK = "class Manager:\n    def hit(self, drop):\n        length = self.longest()\n        return length\n"
@@ -316,3 +318,11 @@ def test_a_hunk_that_fits_with_less_context_is_not_gone() -> None:
     moved = moved.replace("    def hit(self, drop):\n", "    def hit(self, drop, more):\n")
     (check,) = check_script("p/g.patch", DIFF, source(moved))
     assert (check.state, "context" in check.why) == ("unknown", True)
+
+
+def test_names_that_stand_for_each_other_many_times_end() -> None:
+    many = [f"{name} = ''.join([{f'{of}, ' * 400}])\n" for name, of in ("ba", "cb", "dc")]
+    start = time.perf_counter()
+    (edit,) = python_edits(f"a = ''\n{''.join(many)}s.replace(d, '')\n", 1)
+    assert time.perf_counter() - start < 2
+    assert edit.old is None
