@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"#(\d{1,9})\b|(?<!\d)(\d{4,9})(?!\d)")
 
 _HASH = re.compile(r"\b[0-9a-f]{4,64}\b")
 _MARKS = re.compile(r"^(?:\[[^\]]{0,60}\]\s*)+")
-_REFERENCE_NEAR = r"\b[^.\n]{0,60}?(?=#|https://|[\w.-]+/[\w.-]+#)"
+_REFERENCE_NEAR = r"\b[^.\n]{0,60}?(?=#|https://|[\w.-]{1,100}/[\w.-]{1,100}#)"
 _SUPERSEDES = re.compile(
     r"\b(?:supersed(?:es|ed|ing)|replac(?:es|ed|ing)|takes?\s+over|obsoletes|subsumes|new(?:er)?\s+version\s+of)"
     + _REFERENCE_NEAR,

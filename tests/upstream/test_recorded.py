@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bot.references import UPSTREAM
@@ -124,3 +126,10 @@ def test_who_says_that_another_takes_its_place(words: Said, rivals: list[str]) -
 def test_those_that_speak_of_reverting_it_are_no_rivals() -> None:
     _, others = read_said(N, "me", UPSTREAM, [said(50100, f"#{N}", title=f'Revert "{TITLE}"', state="closed")])
     assert others == ((50100, "closed", f'Revert "{TITLE}"'),)
+
+
+def test_words_that_supersede_nothing_end() -> None:
+    words = said(50100, "supersedes-" * 1800, role="MEMBER", state="merged")
+    start = time.perf_counter()
+    assert read_said(N, "me", UPSTREAM, [words]) == ((), ())
+    assert time.perf_counter() - start < 2
