@@ -14,8 +14,8 @@ from bot.upstream.replacements import MAX_EDITS, MAX_SCRIPT, Edit, python_edits,
 
 __all__ = ["Edit", "edits_of", "target_of"]
 
-_TARGET = re.compile(r"(?:^|[\s\"'=/(])((?:vllm/)?(?:[\w-]+/)*[\w-]+\.py)\b")
-_HEREDOC = re.compile(r"python[\d.]*\b.*<<-?\s*(['\"]?)(\w+)\1")
+_TARGET = re.compile(r"(?:^|[\s\"'=/(])((?:[\w-]{1,255}/){0,32}[\w-]{1,255}\.py)\b")
+_HEREDOC = re.compile(r"python[\d.]*\b.{0,2000}<<-?\s*(['\"]?)(\w+)\1")
 _SED = re.compile(r"(?:^|[;&|(]|\s)sed\s")
 _HUNK = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@")
 _COPY = re.compile(r"^\s*(?:cp|install|mv|ln)\s")

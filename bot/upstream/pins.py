@@ -37,7 +37,7 @@ class PinnedAt:
 def pinned_at(text: str) -> PinnedAt:
     """What a tag (`v0.27.1`, `v0.27.1-cu129`, `nightly-<commit>`) or an image reference pins."""
     stripped = text.strip()
-    if built := _BUILT.fullmatch(stripped):
+    if len(stripped) <= MAX_VERSION and (built := _BUILT.fullmatch(stripped)):
         return PinnedAt("commit", built[1])
     if required := _REQUIRED.fullmatch(stripped):
         stripped = required[1]
