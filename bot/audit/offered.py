@@ -53,7 +53,7 @@ _NO_OFFER = re.compile(
 )
 _DENIED = re.compile(r"[`'\"]?\s+(?:is|was|does|did|has|had|won)\b|[`'\"]?\s+no longer\b", re.IGNORECASE)
 _ENDS = re.compile(r"[.;!?](?=\s)|\s[•·]\s")
-_OTHER_FILE = re.compile(r"(?<![\w./-])[\w./-]+\.ya?ml\b|(?<![\w./-])(?:vllm|sglang|llama-?cpp|ik-llama|beellama)/[\w.-]+")
+_OTHER_FILE = re.compile(r"(?<![\w./-])(?:[\w./-]+\.ya?ml\b|(?:vllm|sglang|llama-?cpp|ik-llama|beellama)/[\w.-]+)")
 _TOGETHER = re.compile(r"(?<!\S)-f\s+\S{1,200}\s+-f\s")
 _LEFT_OUT = re.compile(rf"\s*(?:-\s*({_NAME})\s*(?:[=:]|$)|({_NAME}):\s)")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)
