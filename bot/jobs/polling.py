@@ -16,6 +16,7 @@ from bot.github.model import RepositoryName
 from bot.hazards import load_rules
 from bot.jobs.context import Context
 from bot.jobs.kinds import POLL, installation_of, repository_of, stand_job
+from bot.jobs.noticing import NOTHING
 from bot.jobs.recording import Recording, poll_all
 from bot.jobs.standing import Standing, Standings
 from bot.jobs.waiting import clocks_of
@@ -38,8 +39,6 @@ DISCOVERED = "discovered"
 
 AGAIN_SECONDS = 24 * 3600.0
 """What could be told in part only (too many issues at once) is looked at again after so long, even without news."""
-
-NOTHING = "nothing to tell"
 
 Notice = Callable[[Context, GitHub, RepositoryName, str, tuple[Watched, ...]], Awaitable[str]]
 """Tells a repository what its clocks say; in a few words what was done. May be called again and again."""
@@ -124,6 +123,10 @@ class Watching:
             except GitHubError as error:
                 log.warning("a repository could not be told: %s", error, extra={"about": str(standing.repository)})
                 problems.append(f"{standing.repository}: {error}")
+                continue
+            except Exception as error:  # what one repository holds must not keep the others from hearing
+                log.exception("a repository could not be told", extra={"about": str(standing.repository)})
+                problems.append(f"{standing.repository}: it could not be told ({type(error).__name__})")
                 continue
             told.append(f"{standing.repository}: {said}")
             if said != NOTHING:

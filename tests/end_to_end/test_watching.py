@@ -40,6 +40,7 @@ class Told:
     states: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     said: list[str] = field(default_factory=lambda: [NOTHING])
     fail: int = 0
+    broken: str = ""
 
     async def __call__(
         self, context: Context, github: GitHub, repository: RepositoryName, head: str, watched: tuple[Watched, ...]
@@ -47,6 +48,8 @@ class Told:
         if self.fail:
             self.fail -= 1
             raise Unavailable("away")
+        if str(repository) == self.broken:
+            raise ValueError("too large to be remembered")
         for item in watched:
             if item.reference == REFERENCE:
                 pins: dict[str, str] = {pin.image.rpartition(":")[2]: answer.state for pin, answer in item.pins}
@@ -165,6 +168,20 @@ async def test_who_could_not_be_told_is_told_the_next_time(tmp_path: Path, monke
         assert len(here.told.states) == before
         await here.poll()
         assert len(here.told.states) == before + 1
+
+
+async def test_what_fails_in_one_repository_keeps_no_other_from_hearing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with watched(tmp_path, monkeypatch) as here:
+        here.world.hub.repository("other/second", FILES, installed=True)
+        await here.world.settle(30)
+        before = len(here.told.states)
+        here.told.broken = "acme/serving"
+        here.upstream.open_issue("Honour the flag", number=N)
+        await asyncio.to_thread(_forget_pauses, here)
+        await here.poll()
+        assert [name for name, _, _ in here.told.states[before:]] == ["other/second"]
 
 
 async def test_what_was_left_for_later_is_tried_again_until_it_stays_so(
