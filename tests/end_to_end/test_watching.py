@@ -18,7 +18,7 @@ from bot.github.model import RepositoryName
 from bot.jobs import polling
 from bot.jobs.context import Context
 from bot.jobs.kinds import POLL
-from bot.jobs.polling import NOTHING
+from bot.jobs.noticing import NOTHING
 from bot.references import UPSTREAM
 from bot.sandbox.github import RepositoryHandle, simulated_github
 from bot.store import Job
