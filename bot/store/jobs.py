@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from dbos import DBOS, DBOSConfig
@@ -29,6 +29,7 @@ from bot.store.job import CURRENT, Job, Later
 from bot.store.workers import BEAT_SECONDS, Workers
 
 log = logging.getLogger("seamguard.jobs")
+T = TypeVar("T")
 
 JOBS = Metric("seamguard_jobs", "Jobs that ended", ["kind", "outcome"])
 SECONDS = Histogram("seamguard_job_seconds", "From the start of a job to its end", ["kind"])
@@ -39,6 +40,9 @@ KEEP_SECONDS = 30 * 24 * 3600.0
 DELETE_AT_ONCE = 500
 CROWDED_SECONDS = 30.0
 """After which a job is looked at again whose account has too many others begun."""
+
+AWAY_SECONDS = 1.0
+"""After which the database is asked again that could not be asked."""
 
 TELLING_PAUSES = 4
 """Attempts at telling that a job was given up, less one."""
@@ -229,14 +233,17 @@ class Jobs:
 
     async def _again(self, stored: dict[str, Any], state: Mapping[str, Any], seconds: float) -> None:
         job, turn = Job.from_json(stored), int(stored.get("turn", 0)) + 1
-        await asyncio.to_thread(self.inbox.again, job, turn, state, seconds)
+        await _insist(lambda: self.inbox.again(job, turn, state, seconds))
 
     async def _pause(self, partition: str, until: float, newest: int) -> None:
         """Ends early when something newer is asked about the same thing: a push waits for nothing it supersedes."""
         while (left := until - time.time()) > 0:
             await asyncio.sleep(min(left, self._patience.waking))
-            if await asyncio.to_thread(self.inbox.newest, partition) > newest:
+            if await self._newest(partition) > newest:
                 return
+
+    async def _newest(self, partition: str) -> int:
+        return await _insist(lambda: self.inbox.newest(partition))
 
     async def _attempt(self, stored: dict[str, Any]) -> dict[str, Any]:
         job = Job.from_json(stored)
@@ -279,10 +286,10 @@ class Jobs:
         """What came of some work on a job; where it has to be done again, with what a pause goes by."""
         crowded = job.account and self._begun[job.account] > self._patience.begun // 2
         outcome: dict[str, Any] = {"reason": "too many jobs of the same account", "seconds": CROWDED_SECONDS}
-        newest = await asyncio.to_thread(self.inbox.newest, job.partition)
+        newest = await self._newest(job.partition)
         if not crowded:
             async with self._turn_of(job.account), self._at_work:
-                newest = await asyncio.to_thread(self.inbox.newest, job.partition)
+                newest = await self._newest(job.partition)
                 outcome = await work()
         return outcome if "done" in outcome else {**outcome, "at": time.time(), "newest": newest}
 
@@ -342,6 +349,18 @@ class Jobs:
                 log.warning("a job of another version begins anew", extra={"delivery": job.id, "kind": job.kind})
                 self.inbox.again(job, turn, {}, 0.0)
             DBOS.cancel_workflow(workflow.workflow_id)
+
+
+async def _insist(ask: Callable[[], T]) -> T:
+    """What the database says, as soon as it can be asked. A job that ended with its error would be lost; DBOS waits in
+    the same way with what it writes itself.
+    """
+    while True:
+        try:
+            return await asyncio.to_thread(ask)
+        except SQLAlchemyError as error:
+            log.warning("the database could not be asked", extra={"reason": type(error).__name__})
+        await asyncio.sleep(AWAY_SECONDS)
 
 
 def _quiet() -> None:

@@ -15,8 +15,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from bot.store import Database, Facts, Job, Jobs, Later, Patience, inbox
 from bot.store import jobs as jobs_module
@@ -137,6 +139,33 @@ async def test_a_failed_attempt_is_made_again(tmp_path: Path) -> None:
         await settled(jobs)
     assert handler.calls == ["a", "a", "a"]
     assert handler.given_up == []
+
+
+@pytest.mark.parametrize("asked", ["newest", "again"])
+async def test_a_database_that_is_away_for_a_moment_loses_no_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    def sometimes(job: Job, call: int) -> str:
+        if call < 3:
+            raise Later("the limit", time.time() + 0.1)
+        return "fine"
+
+    real, failures = getattr(inbox.Inbox, asked), iter([True, False, True, True] + [False, True] * 4)
+
+    def fails(*given: Any) -> Any:
+        if next(failures, False):
+            raise OperationalError("SELECT 1", {}, Exception("database is locked"))
+        return real(*given)
+
+    monkeypatch.setattr(inbox.Inbox, asked, fails)
+    monkeypatch.setattr(jobs_module, "AWAY_SECONDS", 0.01)
+    handler = Recorder(sometimes)
+    held = 15.0 if asked == "newest" else 0.0
+    async with running(f"sqlite:///{tmp_path}/x.sqlite", handler, replace(QUICK, held=held, waking=0.02)) as jobs:
+        await jobs.inbox.accept(command("a"))
+        await settled(jobs)
+        assert handler.calls == ["a"] * 3
+        assert handler.given_up == []
 
 
 async def test_a_job_that_always_fails_is_given_up_with_a_word(tmp_path: Path) -> None:
