@@ -53,9 +53,14 @@ class Inbox:
         """
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append((job, future))
-        if self._writer is None or self._writer.done():
+        if not self.storing:
             self._writer = asyncio.create_task(self._write())
         return await future
+
+    @property
+    def storing(self) -> bool:
+        """Whether a job is being accepted, and can't be found in the database yet."""
+        return self._writer is not None and not self._writer.done()
 
     async def close(self) -> None:
         """Write what is waiting, and end."""

@@ -180,7 +180,9 @@ class Jobs:
         return job.latest_wins and await asyncio.to_thread(self.inbox.newer_waits, job)
 
     async def idle(self) -> bool:
-        """Whether no job is waiting or being done."""
+        """Whether no job is being accepted, waiting or being done."""
+        if self.inbox.storing:
+            return False
         left = await DBOS.list_workflows_async(
             status=["ENQUEUED", "PENDING", "DELAYED"], queue_name=QUEUE, limit=1, load_input=False, load_output=False
         )

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -123,6 +124,20 @@ async def test_many_deliveries_at_once_are_all_accepted(url: str) -> None:
         assert sum(new) == 40
         await settled(jobs)
         assert sorted(handler.calls) == sorted({str(index) for index in range(40)})
+
+
+async def test_jobs_that_are_being_stored_are_not_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk may take longer than GitHub waits for an answer."""
+    gate, store = threading.Event(), inbox.Inbox.store
+    monkeypatch.setattr(inbox.Inbox, "store", lambda *given: (gate.wait(10), store(*given))[1])
+    async with running(f"sqlite:///{tmp_path}/x.sqlite", Recorder()) as jobs:
+        accepting = asyncio.create_task(jobs.inbox.accept(command("a")))
+        await asyncio.sleep(0)
+        idle = await jobs.idle()
+        gate.set()
+        assert await accepting
+        assert not idle
+        await settled(jobs)
 
 
 async def test_a_failed_attempt_is_made_again(tmp_path: Path) -> None:
