@@ -18,6 +18,7 @@ from bot.shell.syntax import (
 
 _NUMBER = re.compile(r"[0-9]+")
 _OPERATORS = re.compile(r":[-=?+]|[-=?+]|##|#|%%|%|//|/|\^\^|\^|,,|,|@|:")
+_WHOLE = re.compile(r"[\w$.,:/+-]+")
 _READ_AGAIN = frozenset("$`\\\"'{}\001\177")
 """What means something in the text of `$'…'` once it stands in double quotes."""
 
@@ -187,7 +188,11 @@ class ParameterReader(WordReader):
                     parts.append(Text(plain.group(), False))
                     self.at = plain.end()
                 elif character == "$":
-                    parts.append(self.dollar(in_double=False))
+                    quoted = self.dollar(in_double=False)
+                    # Inside of $(…) bash 5.2 forgets that this was quoted: it would split it and look for files.
+                    if self._substitutions and isinstance(quoted, Text) and not _WHOLE.fullmatch(quoted.text):
+                        raise self.fail(f"{UNFOLLOWED}: $'…' in ${{…}} inside of $(…)")
+                    parts.append(quoted)
                 elif character in "<>" and text.startswith("(", self.at + 1) and not in_double and not self.posix:
                     parts.append(self._process_substitution())
                 else:

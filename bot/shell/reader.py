@@ -68,6 +68,7 @@ class WordReader:
         self.depth = depth
         self.first_line = first_line
         self.names: list[str] = []
+        self._substitutions = 0
         self._inside: Literal["", "double", "here"] = ""
         self._newlines = [index for index, character in enumerate(text) if character == "\n"]
 
@@ -274,7 +275,9 @@ class WordReader:
         self.at = start + 2
         self._deeper()
         outside, self._inside = self._inside, ""
+        self._substitutions += 1
         body = self.commands()
+        self._substitutions -= 1
         self._inside = outside
         self.depth -= 1
         if not text.startswith(")", self.at):

@@ -39,6 +39,7 @@ KNOWN: dict[str, list[str] | None] = {
 }
 """Scripts, and the arguments of the call in bash 5.2; None where bash refuses the script."""
 REFUSED = [
+    """vllm "$(printf %s ${u-$'a b'})" """,
     """vllm "${u:-$'$v'}" """,
     """vllm "${u:-$'a\\\\b'}" """,
     """vllm "${u:-'"'}" """,
