@@ -211,10 +211,15 @@ class _Process:
         context = multiprocessing.get_context("spawn")  # threads and connections don't survive a fork
         ours, theirs = context.Pipe()
         arguments = (theirs, self._memory)
-        self._process = context.Process(target=_answer_all, args=arguments, daemon=True, name="seamguard-resolver")
-        self._process.start()
-        theirs.close()
-        self._pipe = ours
+        process = context.Process(target=_answer_all, args=arguments, daemon=True, name="seamguard-resolver")
+        try:
+            process.start()
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._process, self._pipe = process, ours  # only one that has begun can be ended
         self._fresh = True
         return ours
 

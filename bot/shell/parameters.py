@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from bot.shell.parts import make_word
-from bot.shell.reader import NAME, PLAIN, SPECIAL, WordReader
+from bot.shell.reader import NAME, PLAIN, SPECIAL, UNFOLLOWED, WordReader
 from bot.shell.syntax import (
     BadSubstitution,
     Parameter,
@@ -18,6 +18,9 @@ from bot.shell.syntax import (
 
 _NUMBER = re.compile(r"[0-9]+")
 _OPERATORS = re.compile(r":[-=?+]|[-=?+]|##|#|%%|%|//|/|\^\^|\^|,,|,|@|:")
+_WHOLE = re.compile(r"[\w$.,:/+-]+")
+_READ_AGAIN = frozenset("$`\\\"'{}\001\177")
+"""What means something in the text of `$'…'` once it stands in double quotes."""
 
 
 class ParameterReader(WordReader):
@@ -175,25 +178,86 @@ class ParameterReader(WordReader):
             if character == "}" or (character == stop and not (first_literal and self.at == start)):
                 break
             if in_double and not pattern:
-                if character == '"':
-                    parts.append(self.double())
-                elif character == "\\" and text.startswith("}", self.at + 1):
-                    parts.append(Text("}", True))
-                    self.at += 2
-                elif character in "\\$`":
-                    self._inside_double(parts, '$`"\\')
+                if character == "'" and not self.posix:
+                    self._single_in_double(parts)
                 else:
-                    parts.append(Text(character, True))
-                    self.at += 1
+                    self._operand_piece(parts)
             else:
                 plain = PLAIN.match(text, self.at) if not stop else None
                 if plain:
                     parts.append(Text(plain.group(), False))
                     self.at = plain.end()
                 elif character == "$":
-                    parts.append(self.dollar(in_double=False))
+                    quoted = self.dollar(in_double=False)
+                    # Inside of $(…) bash 5.2 forgets that this was quoted: it would split it and look for files.
+                    if self._substitutions and isinstance(quoted, Text) and not _WHOLE.fullmatch(quoted.text):
+                        raise self.fail(f"{UNFOLLOWED}: $'…' in ${{…}} inside of $(…)")
+                    parts.append(quoted)
                 elif character in "<>" and text.startswith("(", self.at + 1) and not in_double and not self.posix:
                     parts.append(self._process_substitution())
                 else:
                     self._piece(parts, in_double=False)
         return make_word(parts, self.line(start), text[start : self.at])
+
+    def _operand_piece(self, parts: list[Part]) -> None:
+        """The next piece of a word that stands behind an operator and inside of double quotes or a here-document."""
+        text = self.text
+        character = text[self.at]
+        following = text[self.at + 1 : self.at + 2]
+        if character == '"':
+            parts.append(self.double())
+        elif character == "\\" and following == "}":
+            parts.append(Text("}", True))
+            self.at += 2
+        elif character == "\\" and following == "'":
+            parts.append(Text("\\'", True))
+            self.at += 2
+        elif character == "$" and following in ("'", '"') and following and not self.posix:
+            self._dollar_quote(parts, following)
+        elif character in "\\$`":
+            self._inside_double(parts, '$`"\\')
+        else:
+            parts.append(Text(character, True))
+            self.at += 1
+
+    def _single_in_double(self, parts: list[Part]) -> None:
+        """`'…'` in double quotes: bash keeps the quotes and expands what is between, but finds no `}` in there."""
+        end = self.text.find("'", self.at + 1)
+        if end < 0:
+            if self._inside == "double":
+                raise self.fail("unexpected EOF while looking for matching `''")
+            raise self.fail(f"{UNFOLLOWED}: a single quote that is not closed inside of ${{…}}")
+        parts.append(Text("'", True))
+        self.at += 1
+        while self.at < end:
+            if self.text.startswith("\\}", self.at):
+                break
+            if self.text[self.at] == "$" and self.at + 1 == end:
+                parts.append(Text("$", True))
+                self.at += 1
+            else:
+                self._operand_piece(parts)
+        if self.at != end:
+            raise self.fail(f"{UNFOLLOWED}: quotes that cross each other inside of ${{…}}")
+        parts.append(Text("'", True))
+        self.at += 1
+
+    def _dollar_quote(self, parts: list[Part], quote: str) -> None:
+        """`$'…'` or `$"…"` behind an operator: a quote in double quotes, while a here-document keeps `$'…'` as it is.
+
+        Bash puts the text of `$'…'` in place and reads it again, so one with characters that mean something then is
+        refused.
+        """
+        if self._inside == "here" and quote == "'":
+            parts.append(Text("$", True))
+            self.at += 1
+        elif self._inside != "double":
+            raise self.fail(f"{UNFOLLOWED}: $'…' or $\"…\" inside of ${{…}} here")
+        elif quote == "'":
+            quoted = self.ansi_quoted()
+            if _READ_AGAIN.intersection(quoted.text):
+                raise self.fail(f"{UNFOLLOWED}: $'…' inside of ${{…}} with a character that is read again")
+            parts.append(quoted)
+        else:
+            self.at += 1
+            parts.append(self.double())

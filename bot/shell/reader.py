@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable
+from typing import Literal
 
 from bot.shell.parts import LocaleDependent, ansi_escape, make_word, merge
 from bot.shell.syntax import (
@@ -67,6 +68,8 @@ class WordReader:
         self.depth = depth
         self.first_line = first_line
         self.names: list[str] = []
+        self._substitutions = 0
+        self._inside: Literal["", "double", "here"] = ""
         self._newlines = [index for index, character in enumerate(text) if character == "\n"]
 
     # The grammar overrides this; a word reader alone has no commands to offer.
@@ -170,6 +173,7 @@ class WordReader:
 
     def double(self) -> Double:
         """`"…"` from its opening quote."""
+        outside, self._inside = self._inside, "here" if self._inside == "here" else "double"
         self.at += 1
         parts: list[Part] = []
         text = self.text
@@ -182,6 +186,7 @@ class WordReader:
             character = text[self.at]
             if character == '"':
                 self.at += 1
+                self._inside = outside
                 return Double(tuple(parts))
             self._inside_double(parts, '$`"\\')
         raise self.fail("unexpected EOF while looking for matching `\"'")
@@ -269,7 +274,11 @@ class WordReader:
             self.at = start
         self.at = start + 2
         self._deeper()
+        outside, self._inside = self._inside, ""
+        self._substitutions += 1
         body = self.commands()
+        self._substitutions -= 1
+        self._inside = outside
         self.depth -= 1
         if not text.startswith(")", self.at):
             raise self.fail("unexpected EOF while looking for matching `)'")
@@ -283,11 +292,13 @@ class WordReader:
 
     def arithmetic_until_close(self) -> Word | None:
         """The expression up to `))`, with the position behind it; None when this is no arithmetic."""
-        start, depth = self.at, self.depth
+        start, depth, outside = self.at, self.depth, self._inside
         try:
             expression = self.quoted_until(")", opening="(")
-        except SyntaxProblem:
-            self.at, self.depth = start, depth
+        except SyntaxProblem as problem:
+            if problem.message.startswith(UNFOLLOWED):
+                raise
+            self.at, self.depth, self._inside = start, depth, outside
             return None
         if not self.text.startswith(")", self.at):
             self.at, self.depth = start, depth
@@ -301,12 +312,14 @@ class WordReader:
         Quote characters are removed (an arithmetic expression and a subscript are read that way).
         """
         text, start, level = self.text, self.at, 0
+        outside, self._inside = self._inside, ""
         parts: list[Part] = []
         while self.at < len(text):
             character = text[self.at]
             if character == closing and level == 0:
                 word = make_word(parts, self.line(start), text[start : self.at])
                 self.at += 1
+                self._inside = outside
                 return word
             if character == closing:
                 level -= 1
@@ -365,6 +378,7 @@ class WordReader:
         """The whole text as the body of an unquoted here-document."""
         parts: list[Part] = []
         text = self.text
+        self._inside = "here"
         while self.at < len(text):
             plain = _HERE_PLAIN.match(text, self.at)
             if plain:

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing.context import SpawnProcess
 
 import pytest
 
@@ -117,4 +118,19 @@ async def test_an_account_whose_files_take_long_waits_for_itself_alone() -> None
     ended = await asyncio.gather(*hostile, return_exceptions=True)
     assert [type(item) for item in ended] == [ResolverFailed, ResolverFailed, asyncio.CancelledError]
     assert (await resolver.ask(Reading("a"), {}, ENTRIES, BLOBS, account="hostile")).answer == "text"
+    resolver.close()
+
+
+async def test_a_process_that_can_not_begin_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolver = Resolver(processes=1)
+
+    def refuse(_process: object) -> None:
+        raise OSError("no more processes")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SpawnProcess, "start", refuse)
+        for _ in range(2):
+            with pytest.raises(OSError, match="no more processes"):
+                await resolver.ask(Reading("a"), {}, ENTRIES, BLOBS)
+    assert (await resolver.ask(Reading("a"), {}, ENTRIES, BLOBS)).answer == "text"
     resolver.close()
