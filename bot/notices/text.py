@@ -275,7 +275,7 @@ def _again(notice: Notice, clear: Iterable[Caveat], ticked: Mapping[str, str]) -
         todo.append(("default", "Let the defaults above go back one by one, each with a measurement of its own."))
     if notice.rules:
         todo.append(
-            ("rules", f"`bot audit` finds nothing new: {some(notice.rules)} {verb(notice.rules)} for this fix, too.")
+            ("rules", f"`seamguard audit` finds nothing new: {some(notice.rules)} {verb(notice.rules)} for this fix, too.")
         )
     for name, text in todo:
         identity = _todo(notice, name)
@@ -294,7 +294,7 @@ def _fitting(lines: Iterable[str], room: int) -> str:
         room -= len(line.encode()) + 2
         if room < 0:
             missing = sum(rest.startswith("- ") for rest in everything[index:])
-            kept.append(f"\nand {missing} more {plural('line', missing)}: `bot clocks` lists them all.")
+            kept.append(f"\nand {missing} more {plural('line', missing)}: `seamguard clocks` lists them all.")
             break
         heads = line.startswith("### ")
         kept.append(f"\n{line}\n" if heads else line if line.startswith("- ") or not line else f"{line}\n")

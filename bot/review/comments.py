@@ -297,7 +297,7 @@ def _edit(suggestion: Suggestion | None, fix: Fix | None) -> tuple[str, ...]:
     if suggestion is not None:
         return said, str(suggestion)
     if not fix.patch:
-        return (f"An edit was proved, which `bot fix` makes. {said}",)
+        return (f"An edit was proved, which `seamguard fix` makes. {said}",)
     return (folded("A patch that does it", f"{said}\n\n{fenced('diff', fix.patch.rstrip(chr(10)))}"),)
 
 

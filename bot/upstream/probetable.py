@@ -12,7 +12,7 @@ from bot.learn.source import SourceTree
 from bot.markdown import cell
 from bot.upstream.probes import ContentProbe, ProbeAnswer, probe
 
-COMMAND = "bot inspect probes --format markdown --source DIR… > docs/upstream-probes.md"
+COMMAND = "seamguard inspect probes --format markdown --source DIR… > docs/upstream-probes.md"
 _WORDS = {True: "yes", False: "no", None: "?"}
 _ROW = re.compile(r"\| (\d+(?:\.\d+)+[a-z0-9.]*) \|(.*)\|")
 

@@ -430,7 +430,7 @@ def test_a_text_fits_what_github_takes() -> None:
     tree = {**NEW, "long.yml": lines}
     result = told((tree, OPEN), (tree, RELEASED))
     assert len(result.body.encode()) <= MAX_BODY_BYTES
-    assert "more lines: `bot clocks` lists them all." in result.body
+    assert "more lines: `seamguard clocks` lists them all." in result.body
     assert result.body.endswith("<!-- seamguard:upstream end -->")
 
 
