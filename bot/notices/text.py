@@ -275,7 +275,10 @@ def _again(notice: Notice, clear: Iterable[Caveat], ticked: Mapping[str, str]) -
         todo.append(("default", "Let the defaults above go back one by one, each with a measurement of its own."))
     if notice.rules:
         todo.append(
-            ("rules", f"`seamguard audit` finds nothing new: {some(notice.rules)} {verb(notice.rules)} for this fix, too.")
+            (
+                "rules",
+                f"`seamguard audit` finds nothing new: {some(notice.rules)} {verb(notice.rules)} for this fix, too.",
+            )
         )
     for name, text in todo:
         identity = _todo(notice, name)
