@@ -51,6 +51,14 @@ class Tree(Protocol):
         """Whether some file lies below `path`. The root, `""`, is a directory."""
 
 
+def text_of(tree: Tree, path: str) -> str:
+    """The text of a file; empty where there is none, or none that can be read."""
+    try:
+        return tree.read(path) or ""
+    except UnreadableFile:
+        return ""
+
+
 def join(directory: str, path: str) -> str:
     """`path` as seen from `directory`, in normal form. Raises `OutsideTree`; absolute paths are outside too."""
     joined = posixpath.normpath(posixpath.join("/", directory, path))

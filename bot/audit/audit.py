@@ -21,7 +21,7 @@ from bot.memory import Itself
 from bot.provenance import Reason
 from bot.resolution import Repository, ResolvedService, resolve_service
 from bot.shell import is_inference_server
-from bot.tree import UnreadableFile
+from bot.tree import text_of
 from bot.worlds.comments import Offer, comments
 
 _SEVERITY = ("active", "reachable", "unknown", "mitigated")
@@ -260,7 +260,7 @@ def _ended_by(repository: Repository, unit: Unit, service: ResolvedService, rule
 def _speaks_of(repository: Repository, offer: Offer, rule: Rule) -> bool:
     """Whether the comment around an offer names a rule's hazard: the lines of comment above and below it."""
     path, line = offer.position.path, offer.position.line
-    lines = {position.line: text for position, text in comments(path, _text(repository, path)).items()}
+    lines = {position.line: text for position, text in comments(path, text_of(repository.tree, path)).items()}
     around = [line]
     for step in (-1, 1):
         at = line + step
@@ -272,7 +272,9 @@ def _speaks_of(repository: Repository, offer: Offer, rule: Rule) -> bool:
 
 def _refusals(repository: Repository, unit: Unit, project: Project, rules: Rules) -> Iterable[Finding]:
     """Findings on files that Docker Compose refuses, when they are about an inference server at all."""
-    if not project.errors or not any(mentions_an_engine(_text(repository, path)) for path in _files(unit, project)):
+    if not project.errors or not any(
+        mentions_an_engine(text_of(repository.tree, path)) for path in _files(unit, project)
+    ):
         return
     needs = _needs_of_the_files(repository, _files(unit, project))
     accepted = load_project(repository.documents, unit.files, dict.fromkeys(needs, _STAND_IN)) if needs else project
@@ -304,13 +306,5 @@ def _files(unit: Unit, project: Project) -> tuple[str, ...]:
 
 def _needs_of_the_files(repository: Repository, files: tuple[str, ...]) -> tuple[str, ...]:
     """Variables that the files read without a default."""
-    text = "\n".join(_text(repository, path) for path in files)
+    text = "\n".join(text_of(repository.tree, path) for path in files)
     return tuple(dict.fromkeys(match[1] or match[2] for match in _PLAIN_VARIABLE.finditer(text)))
-
-
-def _text(repository: Repository, path: str) -> str:
-    """A file of the repository; empty when it cannot be read."""
-    try:
-        return repository.tree.read(path) or ""
-    except UnreadableFile:
-        return ""

@@ -14,7 +14,7 @@ from bot.compose import Project
 from bot.hazards import Finding, Observation, Rules, Subject, evaluate
 from bot.provenance import Position, Reason
 from bot.resolution import EngineWorld, ResolvedService
-from bot.tree import Tree, UnreadableFile
+from bot.tree import Tree, text_of
 
 KINDS = frozenset({"claim"})
 """The kinds of observation that are made here."""
@@ -40,7 +40,7 @@ def against_claims(
         return
     tied: Tied = {}
     for path in unit.files:
-        text = _text(tree, path)
+        text = text_of(tree, path)
         found = claims_of_comments(path, text)
         if found:
             _tie(found, text.split("\n"), project, engines, tied)
@@ -55,13 +55,6 @@ def against_claims(
         for (path, _), claims in noted.items():
             for finding in _findings(asked, path, service, claims, f" of {service.path}"):
                 yield replace(finding, files=unit.files)
-
-
-def _text(tree: Tree, path: str) -> str:
-    try:
-        return tree.read(path) or ""
-    except UnreadableFile:
-        return ""
 
 
 def _tie(

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from bot.audit.traps import OFF, drafts
 from bot.engine.facts import load as load_facts
 from bot.engine.facts import releases
 from bot.hazards import Observation
 from bot.provenance import Position, Reason
 from bot.resolution import Repository, ResolvedService
-from bot.tree import Tree, UnreadableFile
+from bot.tree import Tree, text_of
 from bot.worlds.comments import comments
 
 MAX_SCRIPTS = 2_000
@@ -72,7 +73,6 @@ _LIBRARIES = (
 """Variables of libraries and tools: whoever offers one knows where it has to be put."""
 
 _DRAFTER = re.compile(r"\b(?:drafter|draft model|spec(?:ulative)?|mtp|eagle)\b|^SPEC|DRAFT", re.IGNORECASE)
-_OFF = frozenset({"off", "0", "false", "no", "none"})
 _DOCUMENTS = ("README.md", "readme.md")
 
 
@@ -108,9 +108,8 @@ def _observation(service: ResolvedService, offers: list[_Offered]) -> Observatio
     first = offers[0]
     at = first.position
     place = at if at.path == service.path else service.position
-    drafts = [world.engine.properties.get("spec_decode.method") if world.engine else None for world in service.defaults]
-    stays = all(one is not None and one.known and one.value is not None for one in drafts)
-    switches = [one for one in offers if one.value.lower() in _OFF and _DRAFTER.search(f"{one.name} {one.sentence}")]
+    stays = drafts(service.defaults)
+    switches = [one for one in offers if one.value.lower() in OFF and _DRAFTER.search(f"{one.name} {one.sentence}")]
     shown = switches[0] if switches and stays else first
     because = tuple(Reason("catalog", o.position.path, o.position.line, f"it says: {o.sentence}") for o in offers[:3])
     fields: dict[str, object] = {
@@ -126,8 +125,8 @@ def _observation(service: ResolvedService, offers: list[_Offered]) -> Observatio
 def _in_comments(tree: Tree, files: Iterable[str]) -> Iterator[_Offered]:
     """What comments offer, but for what is set for a script that is not in the repository: it may read anything."""
     for path in files:
-        for offered in _candidates(path, _text(tree, path)):
-            if not offered.script or _text(tree, offered.script.removeprefix("./")):
+        for offered in _candidates(path, text_of(tree, path)):
+            if not offered.script or text_of(tree, offered.script.removeprefix("./")):
                 yield offered
 
 
@@ -183,7 +182,7 @@ def _in_documents(tree: Tree, service: ResolvedService) -> Iterator[_Offered]:
     while folder:
         for document in _DOCUMENTS:
             path = posixpath.join(folder, document)
-            for line, text in _naming(_text(tree, path), names):
+            for line, text in _naming(text_of(tree, path), names):
                 for match in re.finditer(rf"`({_NAME})=([\w.-]+)`", text):
                     before = text[: match.start()]
                     if not _NO_OFFER.search(before) and (
@@ -204,7 +203,7 @@ def _naming(text: str, names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
 
 def _read_in(tree: Tree, files: Iterable[str]) -> frozenset[str]:
     """The names that stand outside of comments in composes."""
-    return frozenset().union(*(_names(_text(tree, path)) for path in dict.fromkeys(files)))
+    return frozenset().union(*(_names(text_of(tree, path)) for path in dict.fromkeys(files)))
 
 
 @lru_cache(maxsize=512)
@@ -228,17 +227,10 @@ def _read_by_scripts(tree: Tree) -> frozenset[str]:
     room = MAX_SCRIPT_CHARACTERS
     scripts = [path for path in tree.paths() if path.endswith(_SCRIPTS) or posixpath.basename(path) in _SCRIPT_NAMES]
     for path in scripts[:MAX_SCRIPTS]:
-        text = _text(tree, path)
+        text = text_of(tree, path)
         room -= len(text)
         if room < 0:
             break
         for match in _READ.finditer(text):
             found.add(match[1] or match[2] or match[3])
     return frozenset(found)
-
-
-def _text(tree: Tree, path: str) -> str:
-    try:
-        return tree.read(path) or ""
-    except UnreadableFile:
-        return ""

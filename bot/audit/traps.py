@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from bot.claims import DRAFTER
 from bot.hazards import Observation
 from bot.provenance import Position, Reason
 from bot.resolution import EngineWorld, Repository, ResolvedService, resolve_service
@@ -27,7 +28,6 @@ MAX_TRIALS = 40
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 _ZERO = "0"
-_DRAFTER = "spec_decode.method"
 
 Worlds = tuple[EngineWorld, ...]
 _Signature = frozenset[tuple[str | None, tuple[str, ...], tuple[tuple[str, str], ...]]]
@@ -222,7 +222,7 @@ def _trap(
     worlds: Worlds,
     trials: _Trials,
 ) -> Observation:
-    stays = kind == "word" and understood.lower() in OFF and _drafts(worlds)
+    stays = kind == "word" and understood.lower() in OFF and drafts(worlds)
     place = toggle.position if toggle.position.path == service.path else service.position
     text = f"the script asks for {toggle.name}"
     because = [Reason("shell", toggle.position.path, toggle.position.line, text)]
@@ -236,12 +236,12 @@ def _trap(
         "understood": understood,
         "compared": ", ".join(dict.fromkeys(toggle.compared)),
         "error": error.message if error is not None else "",
-        "drafter": stays and not _drafts(trials.worlds(toggle.name, understood)),
+        "drafter": stays and not drafts(trials.worlds(toggle.name, understood)),
     }
     return Observation("seam-trap", toggle.name, place, tuple(because), fields)
 
 
-def _drafts(worlds: Worlds) -> bool:
+def drafts(worlds: Worlds) -> bool:
     """Whether a drafter is on, for certain."""
-    found = [world.engine.properties.get(_DRAFTER) if world.engine else None for world in worlds]
+    found = [world.engine.properties.get(DRAFTER) if world.engine else None for world in worlds]
     return all(one is not None and one.known and one.value is not None for one in found)

@@ -18,7 +18,7 @@ from bot.memory import Memory
 from bot.printable import printable
 from bot.repositories import BlobCache, DirectoryTree, IndexTree, RepositoryError, RevisionTree, git, work_tree
 from bot.resolution import Repository
-from bot.tree import MemoryTree, Tree, UnreadableFile
+from bot.tree import MemoryTree, Tree, text_of
 
 if TYPE_CHECKING:
     from bot.review import Links
@@ -99,15 +99,8 @@ def tell_unread(repository: Repository, path: str, given: Mapping[str, str]) -> 
         return
     project = load_project(repository.documents, (path,), given)
     read = (one.name for service in project.services.values() for one in service.reads)
-    for sentence in unread(given, read, (_text(repository.tree, file) for file in (path, *project.files))):
+    for sentence in unread(given, read, (text_of(repository.tree, file) for file in (path, *project.files))):
         click.echo(printable(f"{path}: {sentence}"), err=True)
-
-
-def _text(tree: Tree, path: str) -> str:
-    try:
-        return tree.read(path) or ""
-    except UnreadableFile:
-        return ""
 
 
 def locate(file: str, repo: Path | None) -> tuple[Path, str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from bot.github.answers import object_of
 from bot.github.auth import (
     AppCredential,
     GivenCredential,
@@ -15,7 +16,7 @@ from bot.github.auth import (
 )
 from bot.github.blobcache import BlobCache
 from bot.github.client import GitHub
-from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended, Unavailable
+from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended
 from bot.github.hosts import Hosts
 from bot.github.limits import Timing
 from bot.github.model import Delivery, Identity, Installation, RepositoryName
@@ -61,7 +62,7 @@ class App:
     async def app(self) -> Identity:
         """Who the App is; asked once."""
         if self._identity is None:
-            data = _object((await self._requests.send(Request("GET", "/app"))).data)
+            data = object_of((await self._requests.send(Request("GET", "/app"))).data)
             self._identity = Identity(
                 id=int(data["id"]),
                 slug=str(data.get("slug") or ""),
@@ -105,7 +106,7 @@ class App:
             "POST", "/app/installations/{id}/access_tokens", {"id": installation}, repeatable=True, mutates=False
         )
         try:
-            data = _object((await self._requests.send(request)).data)
+            data = object_of((await self._requests.send(request)).data)
         except NotFound as error:
             raise Suspended(f"installation {installation} is gone: {error}") from error
         except Forbidden as error:
@@ -124,7 +125,7 @@ class App:
         found: list[RepositoryName] = []
         request = Request("GET", "/installation/repositories?per_page=100")
         async for page in self._of(installation).pages(request, MAX_PAGES):
-            for item in _object(page).get("repositories") or ():
+            for item in object_of(page).get("repositories") or ():
                 if not item.get("archived") and not item.get("disabled"):
                     owner, _, name = str(item["full_name"]).partition("/")
                     found.append(RepositoryName(owner, name))
@@ -145,12 +146,6 @@ class App:
         await self._requests.send(
             Request("POST", "/app/hook/deliveries/{id}/attempts", {"id": delivery}, repeatable=True)
         )
-
-
-def _object(data: object) -> Mapping[str, Any]:
-    if not isinstance(data, dict):
-        raise Unavailable("GitHub answers something else than an object")
-    return data
 
 
 def _installation(item: Mapping[str, Any]) -> Installation:

@@ -10,8 +10,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from bot.github import amendments, blobs, conversation, trees, writing
+from bot.github.answers import items_of, object_of
 from bot.github.blobcache import BlobCache
-from bot.github.errors import Conflict, NotFound, Unavailable, UnplaceableComment, Unprocessable
+from bot.github.errors import Conflict, NotFound, UnplaceableComment, Unprocessable
 from bot.github.issues import Issues
 from bot.github.model import (
     Blob,
@@ -64,7 +65,7 @@ class GitHub:
         files: list[ChangedFile] = []
         head = None
         async for page in self._requests.pages(request, MAX_FILES // PER_PAGE):
-            items = _items(page)
+            items = items_of(page)
             head = head or next((sha for item in items if (sha := _listed_head(item))), None)
             files += [_changed_file(item) for item in items]
         return ChangedFiles(tuple(files), len(files) < MAX_FILES, head)
@@ -117,7 +118,7 @@ class GitHub:
             )
         except NotFound:
             return "none"
-        match _object(answer.data).get("permission"):
+        match object_of(answer.data).get("permission"):
             case "admin":
                 return "admin"
             case "write" | "maintain":
@@ -130,7 +131,7 @@ class GitHub:
     async def pulls_with_head(self, repository: RepositoryName, sha: str) -> tuple[PullKey, ...]:
         """The open pull requests whose head is `sha`, those from forks too: events about checks don't name them."""
         answer = await self._requests.send(self._at("GET", repository, "/commits/{sha}/pulls?per_page=100", sha=sha))
-        found = [_open_pull(repository, item) for item in _items(answer.data) if item.get("state") == "open"]
+        found = [_open_pull(repository, item) for item in items_of(answer.data) if item.get("state") == "open"]
         return tuple(pull.key for pull in found if pull.head_sha == sha)
 
     async def open_pulls(self, repository: RepositoryName) -> tuple[OpenPull, ...]:
@@ -138,7 +139,7 @@ class GitHub:
         request = self._at("GET", repository, "/pulls?state=open&sort=updated&direction=desc&per_page=100")
         found: list[OpenPull] = []
         async for page in self._requests.pages(request, OPEN_PULL_PAGES):
-            found += [_open_pull(repository, item) for item in _items(page)]
+            found += [_open_pull(repository, item) for item in items_of(page)]
         return tuple(found)
 
     async def checks(self, repository: RepositoryName, sha: str, name: str) -> tuple[PostedCheck, ...]:
@@ -151,7 +152,7 @@ class GitHub:
             name=name,
             app=self._app_id,
         )
-        runs = _items(_object((await self._requests.send(request)).data).get("check_runs"))
+        runs = items_of(object_of((await self._requests.send(request)).data).get("check_runs"))
         return tuple(
             PostedCheck(
                 int(run["id"]),
@@ -171,7 +172,7 @@ class GitHub:
         first, *more = writing.batches(check.annotations)
         body = {**writing.check_body(check, first), "head_sha": head_sha}
         answer = await self._requests.send(self._at("POST", repository, "/check-runs", body=body))
-        identity = int(_object(answer.data)["id"])
+        identity = int(object_of(answer.data)["id"])
         await self._annotate(repository, identity, check, more)
         return identity
 
@@ -204,7 +205,7 @@ class GitHub:
             answer = await self._requests.send(self._pull("POST", pull, "/reviews", body=payload))
         except Unprocessable as error:
             raise _unplaceable(error) from error
-        return int(_object(answer.data)["id"])
+        return int(object_of(answer.data)["id"])
 
     async def create_line_comment(self, pull: PullKey, commit_sha: str, comment: NewComment) -> int:
         """One comment on a line. Raises `UnplaceableComment`."""
@@ -226,7 +227,7 @@ class GitHub:
             answer = await self._requests.send(self._pull("POST", pull, "/comments", body=payload))
         except Unprocessable as error:
             raise _unplaceable(error) from error
-        return int(_object(answer.data)["id"])
+        return int(object_of(answer.data)["id"])
 
     async def create_comment(self, pull: PullKey, body: str) -> int:
         """A comment in the conversation. Returns its id."""
@@ -237,7 +238,7 @@ class GitHub:
             number=pull.number,
             body={"body": writing.cut(body, writing.MAX_BODY_BYTES)},
         )
-        return int(_object((await self._requests.send(request)).data)["id"])
+        return int(object_of((await self._requests.send(request)).data)["id"])
 
     async def amend(
         self, edits: Sequence[Edit] = (), minimise: Sequence[tuple[str, MinimiseReason]] = ()
@@ -293,18 +294,6 @@ def _unplaceable(error: Unprocessable) -> Unprocessable:
     if any(words in said for words in _UNPLACEABLE):
         return UnplaceableComment(str(error))
     return error
-
-
-def _items(data: object) -> list[dict[str, Any]]:
-    if not isinstance(data, list):
-        raise Unavailable("GitHub answers something else than a list")
-    return [item for item in data if isinstance(item, dict)]
-
-
-def _object(data: object) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise Unavailable("GitHub answers something else than an object")
-    return data
 
 
 def _changed_file(item: Mapping[str, Any]) -> ChangedFile:

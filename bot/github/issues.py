@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bot.github.errors import NotFound, Unavailable, Unprocessable
+from bot.github.answers import items_of, object_of
+from bot.github.errors import NotFound, Unprocessable
 from bot.github.model import IssueComment, PostedIssue, RepositoryName
 from bot.github.requests import Method, Request, Requests
 from bot.github.writing import MAX_BODY_BYTES, cut
@@ -33,13 +34,13 @@ class Issues:
         path = f"{_ISSUES}?state=all&labels={{label}}&sort=created&direction=asc&per_page=100"
         found: list[PostedIssue] = []
         async for page in self._requests.pages(_at("GET", repository, path, label=label), MAX_PAGES):
-            found += [self._posted(item) for item in _items(page) if "pull_request" not in item]
+            found += [self._posted(item) for item in items_of(page) if "pull_request" not in item]
         return tuple(issue for issue in found if issue.author_is_app)
 
     async def get(self, repository: RepositoryName, number: int) -> PostedIssue:
         """One issue. Raises `NotFound` for one that was deleted, or moved to another repository."""
         answer = await self._requests.send(_at("GET", repository, f"{_ISSUES}/{{number}}", number=number))
-        issue = self._posted(_object(answer.data))
+        issue = self._posted(object_of(answer.data))
         if issue.number != number:
             raise NotFound(f"issue {number} of {repository} was moved")
         return issue
@@ -47,7 +48,7 @@ class Issues:
     async def create(self, repository: RepositoryName, title: str, body: str, label: str) -> PostedIssue:
         """A new issue with a label."""
         content = {"title": cut(title, MAX_TITLE, "…"), "body": cut(body, MAX_BODY_BYTES), "labels": [label]}
-        return self._posted(_object((await self._requests.send(_at("POST", repository, _ISSUES, body=content))).data))
+        return self._posted(object_of((await self._requests.send(_at("POST", repository, _ISSUES, body=content))).data))
 
     async def edit(
         self,
@@ -69,7 +70,7 @@ class Issues:
         if reopen:
             content["state"] = "open"
         request = _at("PATCH", repository, f"{_ISSUES}/{{number}}", body=content, repeatable=True, number=number)
-        return self._posted(_object((await self._requests.send(request)).data))
+        return self._posted(object_of((await self._requests.send(request)).data))
 
     async def comments(self, repository: RepositoryName, number: int) -> tuple[IssueComment, ...]:
         """The comments of this App on an issue, the oldest first."""
@@ -78,7 +79,7 @@ class Issues:
         async for page in self._requests.pages(_at("GET", repository, path, number=number), MAX_PAGES):
             found += [
                 IssueComment(int(item["id"]), str(item.get("body") or ""))
-                for item in _items(page)
+                for item in items_of(page)
                 if self._is_ours(item)
             ]
         return tuple(found)
@@ -87,7 +88,7 @@ class Issues:
         """A comment on an issue. Returns its id."""
         content = {"body": cut(body, MAX_BODY_BYTES)}
         request = _at("POST", repository, f"{_ISSUES}/{{number}}/comments", body=content, number=number)
-        return int(_object((await self._requests.send(request)).data)["id"])
+        return int(object_of((await self._requests.send(request)).data)["id"])
 
     async def ensure_label(self, repository: RepositoryName, name: str, color: str, description: str) -> None:
         """Make a label that is missing; one that is there stays as it is."""
@@ -132,15 +133,3 @@ def _at(
 
 def _name(label: object) -> str:
     return str(label.get("name") or "") if isinstance(label, Mapping) else str(label)
-
-
-def _items(data: object) -> list[dict[str, Any]]:
-    if not isinstance(data, list):
-        raise Unavailable("GitHub answers something else than a list")
-    return [item for item in data if isinstance(item, dict)]
-
-
-def _object(data: object) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise Unavailable("GitHub answers something else than an object")
-    return data

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from bot.github.answers import items_of, object_of
 from bot.github.errors import NotFound, Unavailable
 from bot.github.model import RepositoryName
 from bot.github.requests import Request, Requests
@@ -97,7 +98,7 @@ class Public:
         Raises `NotFound` for a repository that not everybody may read: the credential may be one that may, and what
         is told of it here is told to people who may not.
         """
-        data = _object((await self._requests.send(_at(repository, ""))).data)
+        data = object_of((await self._requests.send(_at(repository, ""))).data)
         if data.get("private") is not False:
             raise NotFound(f"{repository} is not public")
         return str(data.get("default_branch") or "main")
@@ -105,11 +106,11 @@ class Public:
     async def ticket(self, repository: RepositoryName, number: int, etag: str) -> tuple[Ticket | None, str]:
         """An issue or a pull request, in one request for both; with its entity tag."""
         answer = await self._requests.send(_at(repository, "/issues/{number}", etag, number=number))
-        return (None if answer.status == 304 else _ticket(_object(answer.data))), answer.etag
+        return (None if answer.status == 304 else _ticket(object_of(answer.data))), answer.etag
 
     async def merge_commit(self, repository: RepositoryName, number: int) -> str | None:
         """The commit by which a pull request came into its branch; None while it has not."""
-        data = _object((await self._requests.send(_at(repository, "/pulls/{number}", number=number))).data)
+        data = object_of((await self._requests.send(_at(repository, "/pulls/{number}", number=number))).data)
         sha = data.get("merge_commit_sha")
         return str(sha) if data.get("merged_at") and sha else None
 
@@ -118,7 +119,7 @@ class Public:
         answer = await self._requests.send(_at(repository, "/git/ref/heads/{name}", etag, name=name))
         if answer.status == 304:
             return None, answer.etag
-        return _ref(_object(answer.data)).sha, answer.etag
+        return _ref(object_of(answer.data)).sha, answer.etag
 
     async def refs(
         self, repository: RepositoryName, kind: Literal["heads", "tags"], prefix: str, etag: str
@@ -128,19 +129,19 @@ class Public:
         answer = await self._requests.send(request)
         if answer.status == 304:
             return None, answer.etag
-        first, found = answer.etag, [_ref(item) for item in _items(answer.data)]
+        first, found = answer.etag, [_ref(item) for item in items_of(answer.data)]
         for _ in range(MAX_REFERENCE_PAGES):
             if answer.next is None:
                 break
             answer = await self._requests.send(Request("GET", answer.next, etag=""))
-            found += [_ref(item) for item in _items(answer.data)]
+            found += [_ref(item) for item in items_of(answer.data)]
         return tuple(found), first
 
     async def tagged(self, repository: RepositoryName, sha: str) -> str | None:
         """The commit that an annotated tag's object is about; None where it is about something else."""
         for _ in range(MAX_TAG_DEPTH):
-            data = _object((await self._requests.send(_at(repository, "/git/tags/{sha}", sha=sha))).data)
-            target = _object(data.get("object"))
+            data = object_of((await self._requests.send(_at(repository, "/git/tags/{sha}", sha=sha))).data)
+            target = object_of(data.get("object"))
             sha = str(target.get("sha") or "")
             if target.get("type") != "tag":
                 return sha if target.get("type") == "commit" else None
@@ -148,14 +149,14 @@ class Public:
 
     async def commit(self, repository: RepositoryName, sha: str) -> CommitData:
         """One commit, without its files."""
-        data = _object((await self._requests.send(_at(repository, "/git/commits/{sha}", sha=sha))).data)
+        data = object_of((await self._requests.send(_at(repository, "/git/commits/{sha}", sha=sha))).data)
         return _commit(str(data["sha"]), data, data)
 
     async def commits(self, repository: RepositoryName, sha: str) -> tuple[CommitData, ...]:
         """The history of a commit (it may be named in short), the newest first: the first hundred."""
         path = "/commits?sha={sha}&per_page={per_page}"
         answer = await self._requests.send(_at(repository, path, "", sha=sha, per_page=PER_PAGE))
-        return tuple(_commit(str(item["sha"]), item, _object(item.get("commit"))) for item in _items(answer.data))
+        return tuple(_commit(str(item["sha"]), item, object_of(item.get("commit"))) for item in items_of(answer.data))
 
     async def remarks(self, repository: RepositoryName, number: int) -> tuple[Remark, ...]:
         """What was said about an issue or a pull request of this repository, on its page and in others that name it;
@@ -165,7 +166,7 @@ class Public:
         found: list[Remark] = []
         for _ in range(MAX_TIMELINE_PAGES):
             answer = await self._requests.send(request)
-            found += [remark for item in _items(answer.data) if (remark := _remark(item, repository, number))]
+            found += [remark for item in items_of(answer.data) if (remark := _remark(item, repository, number))]
             if answer.next is None:
                 break
             request = Request("GET", answer.next, etag="")
@@ -194,7 +195,7 @@ def _ticket(data: Mapping[str, Any]) -> Ticket:
 
 
 def _ref(item: Mapping[str, Any]) -> Ref:
-    target = _object(item.get("object"))
+    target = object_of(item.get("object"))
     name = str(item.get("ref") or "").removeprefix("refs/").partition("/")[2]
     return Ref(name, str(target.get("sha") or ""), target.get("type") == "tag")
 
@@ -202,7 +203,7 @@ def _ref(item: Mapping[str, Any]) -> Ref:
 def _commit(sha: str, item: Mapping[str, Any], about: Mapping[str, Any]) -> CommitData:
     parents = tuple(str(parent["sha"]) for parent in item.get("parents") or () if isinstance(parent, Mapping))
     who = about.get("committer") or about.get("author") or {}
-    return CommitData(sha, parents, _seconds(_object(who).get("date")), _text(about.get("message")))
+    return CommitData(sha, parents, _seconds(object_of(who).get("date")), _text(about.get("message")))
 
 
 def _remark(item: Mapping[str, Any], repository: RepositoryName, number: int) -> Remark | None:
@@ -246,15 +247,3 @@ def _seconds(value: object) -> float:
     except ValueError:
         raise Unavailable("GitHub tells no date of a commit") from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _items(data: object) -> list[dict[str, Any]]:
-    if not isinstance(data, list):
-        raise Unavailable("GitHub answers something else than a list")
-    return [item for item in data if isinstance(item, dict)]
-
-
-def _object(data: object) -> Mapping[str, Any]:
-    if not isinstance(data, Mapping):
-        raise Unavailable("GitHub answers something else than an object")
-    return data

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Literal
 
+from bot.notices.marks import fingerprint
 from bot.notices.standing import live, relevant_pins
 from bot.upstream.clock import PinState
 from bot.upstream.mentions import Reader
@@ -75,17 +75,17 @@ def caveats(watched: Watched, every: Mapping[str, Watched]) -> tuple[Caveat, ...
             continue
         kind = _kind(site)
         if kind == "patch entry":
-            identity = _fingerprint(watched.reference, kind, site.patch or "")
+            identity = _identity(watched.reference, kind, site.patch or "")
             known = found.get(identity)
             if known is not None and (known.site.predicate or not site.predicate):
                 continue  # one entry is one thing to do, however many of its lines name the fix
         elif kind == "vendored file":
-            identity = _fingerprint(watched.reference, kind, site.position.path)
+            identity = _identity(watched.reference, kind, site.position.path)
             if identity in found:
                 continue
         else:
-            name = _fingerprint(watched.reference, site.position.path, _plain(site.text))
-            identity = _fingerprint(name, str(seen[name]))
+            name = _identity(watched.reference, site.position.path, _plain(site.text))
+            identity = _identity(name, str(seen[name]))
             seen[name] += 1
         pins = tuple(pin for pin, _ in watched.pins if _uses(pin, site.position.path)) or shared
         own = _state(watched, pins)
@@ -213,5 +213,5 @@ def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text.casefold()).strip()
 
 
-def _fingerprint(*parts: str) -> str:
-    return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:12]
+def _identity(*parts: str) -> str:
+    return fingerprint(*parts)[:12]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from bot.compose import Documents, Project, load_project
 from bot.provenance import Word
 from bot.shell import Process, Run, run
-from bot.tree import Tree, UnreadableFile
+from bot.tree import Tree, UnreadableFile, text_of
 from bot.worlds.container import ImageEntrypoint, MountedFiles, start
 from bot.worlds.model import Realisation
 
@@ -97,7 +97,4 @@ class Deployment:
 
     def text(self, path: str) -> str:
         """A compose file as written; empty when it cannot be read."""
-        try:
-            return self.tree.read(path) or ""
-        except UnreadableFile:
-            return ""
+        return text_of(self.tree, path)
