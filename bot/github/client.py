@@ -32,7 +32,7 @@ from bot.github.model import (
     RepositoryTree,
 )
 from bot.github.objects import is_blob_id
-from bot.github.requests import SHA, Method, Request, Requests
+from bot.github.requests import REPOSITORY, SHA, Method, Request, Requests, in_repository
 from bot.github.trees import TreeCache
 
 MAX_FILES = 3000
@@ -41,7 +41,6 @@ MAX_FILES = 3000
 PER_PAGE = 100
 OPEN_PULL_PAGES = 10
 
-_REPOSITORY = "/repos/{owner}/{repo}"
 _UNPLACEABLE = ("must be part of the", "diff hunk", "could not be resolved", "pull_request_review_thread")
 
 
@@ -97,7 +96,7 @@ class GitHub:
     async def tip(self, repository: RepositoryName) -> str | None:
         """The commit of the default branch; None for an empty repository."""
         try:
-            answer = await self._requests.send(replace(self._at("GET", repository, "/commits/HEAD"), accept=SHA))
+            answer = await self._requests.send(replace(in_repository("GET", repository, "/commits/HEAD"), accept=SHA))
         except (Conflict, Unprocessable):
             return None
         return bytes(answer.data).decode("ascii").strip()
@@ -114,7 +113,7 @@ class GitHub:
         """What a person may do. Triage is `read`, maintain is `write`; somebody unknown is `none`."""
         try:
             answer = await self._requests.send(
-                self._at("GET", repository, "/collaborators/{login}/permission", login=login)
+                in_repository("GET", repository, "/collaborators/{login}/permission", login=login)
             )
         except NotFound:
             return "none"
@@ -130,13 +129,15 @@ class GitHub:
 
     async def pulls_with_head(self, repository: RepositoryName, sha: str) -> tuple[PullKey, ...]:
         """The open pull requests whose head is `sha`, those from forks too: events about checks don't name them."""
-        answer = await self._requests.send(self._at("GET", repository, "/commits/{sha}/pulls?per_page=100", sha=sha))
+        answer = await self._requests.send(
+            in_repository("GET", repository, "/commits/{sha}/pulls?per_page=100", sha=sha)
+        )
         found = [_open_pull(repository, item) for item in items_of(answer.data) if item.get("state") == "open"]
         return tuple(pull.key for pull in found if pull.head_sha == sha)
 
     async def open_pulls(self, repository: RepositoryName) -> tuple[OpenPull, ...]:
         """The open pull requests, those changed last first; at most a thousand."""
-        request = self._at("GET", repository, "/pulls?state=open&sort=updated&direction=desc&per_page=100")
+        request = in_repository("GET", repository, "/pulls?state=open&sort=updated&direction=desc&per_page=100")
         found: list[OpenPull] = []
         async for page in self._requests.pages(request, OPEN_PULL_PAGES):
             found += [_open_pull(repository, item) for item in items_of(page)]
@@ -144,7 +145,7 @@ class GitHub:
 
     async def checks(self, repository: RepositoryName, sha: str, name: str) -> tuple[PostedCheck, ...]:
         """The checks of that name that this App has on a commit."""
-        request = self._at(
+        request = in_repository(
             "GET",
             repository,
             "/commits/{sha}/check-runs?check_name={name}&app_id={app}&filter=all&per_page=100",
@@ -171,7 +172,7 @@ class GitHub:
         """A check run on a commit; annotations after the first fifty are added to it. Returns its id."""
         first, *more = writing.batches(check.annotations)
         body = {**writing.check_body(check, first), "head_sha": head_sha}
-        answer = await self._requests.send(self._at("POST", repository, "/check-runs", body=body))
+        answer = await self._requests.send(in_repository("POST", repository, "/check-runs", body=body))
         identity = int(object_of(answer.data)["id"])
         await self._annotate(repository, identity, check, more)
         return identity
@@ -187,7 +188,7 @@ class GitHub:
             body = writing.check_body(check, batch)
             await self._requests.send(
                 # GitHub appends annotations: sent twice, they would stand there twice.
-                self._at("PATCH", repository, "/check-runs/{id}", id=identity, body=body, repeatable=not batch)
+                in_repository("PATCH", repository, "/check-runs/{id}", id=identity, body=body, repeatable=not batch)
             )
 
     async def create_review(self, pull: PullKey, commit_sha: str, body: str, comments: Sequence[NewComment]) -> int:
@@ -231,7 +232,7 @@ class GitHub:
 
     async def create_comment(self, pull: PullKey, body: str) -> int:
         """A comment in the conversation. Returns its id."""
-        request = self._at(
+        request = in_repository(
             "POST",
             pull.repository,
             "/issues/{number}/comments",
@@ -253,7 +254,7 @@ class GitHub:
 
     async def react(self, pull: PullKey, comment_id: int, content: Reaction) -> None:
         """React to a comment in the conversation; a second time is no error."""
-        request = self._at(
+        request = in_repository(
             "POST",
             pull.repository,
             "/issues/comments/{id}/reactions",
@@ -273,20 +274,7 @@ class GitHub:
     ) -> Request:
         where: dict[str, str | int] = {"owner": pull.repository.owner, "repo": pull.repository.name}
         where |= {"number": pull.number, **variables}
-        return Request(method, f"{_REPOSITORY}/pulls/{{number}}{path}", where, body=body)
-
-    @staticmethod
-    def _at(
-        method: Method,
-        repository: RepositoryName,
-        path: str,
-        *,
-        body: Mapping[str, Any] | None = None,
-        repeatable: bool = False,
-        **variables: str | int,
-    ) -> Request:
-        where = {"owner": repository.owner, "repo": repository.name, **variables}
-        return Request(method, _REPOSITORY + path, where, body=body, repeatable=repeatable)
+        return Request(method, f"{REPOSITORY}/pulls/{{number}}{path}", where, body=body)
 
 
 def _unplaceable(error: Unprocessable) -> Unprocessable:

@@ -8,7 +8,7 @@ from typing import Any
 from bot.github.answers import items_of, object_of
 from bot.github.errors import NotFound, Unprocessable
 from bot.github.model import IssueComment, PostedIssue, RepositoryName
-from bot.github.requests import Method, Request, Requests
+from bot.github.requests import Requests, in_repository
 from bot.github.writing import MAX_BODY_BYTES, cut
 
 MAX_PAGES = 20
@@ -16,7 +16,7 @@ MAX_PAGES = 20
 
 MAX_TITLE = 256
 
-_ISSUES = "/repos/{owner}/{repo}/issues"
+_ISSUES = "/issues"
 
 
 class Issues:
@@ -33,13 +33,13 @@ class Issues:
         """
         path = f"{_ISSUES}?state=all&labels={{label}}&sort=created&direction=asc&per_page=100"
         found: list[PostedIssue] = []
-        async for page in self._requests.pages(_at("GET", repository, path, label=label), MAX_PAGES):
+        async for page in self._requests.pages(in_repository("GET", repository, path, label=label), MAX_PAGES):
             found += [self._posted(item) for item in items_of(page) if "pull_request" not in item]
         return tuple(issue for issue in found if issue.author_is_app)
 
     async def get(self, repository: RepositoryName, number: int) -> PostedIssue:
         """One issue. Raises `NotFound` for one that was deleted, or moved to another repository."""
-        answer = await self._requests.send(_at("GET", repository, f"{_ISSUES}/{{number}}", number=number))
+        answer = await self._requests.send(in_repository("GET", repository, f"{_ISSUES}/{{number}}", number=number))
         issue = self._posted(object_of(answer.data))
         if issue.number != number:
             raise NotFound(f"issue {number} of {repository} was moved")
@@ -48,7 +48,9 @@ class Issues:
     async def create(self, repository: RepositoryName, title: str, body: str, label: str) -> PostedIssue:
         """A new issue with a label."""
         content = {"title": cut(title, MAX_TITLE, "…"), "body": cut(body, MAX_BODY_BYTES), "labels": [label]}
-        return self._posted(object_of((await self._requests.send(_at("POST", repository, _ISSUES, body=content))).data))
+        return self._posted(
+            object_of((await self._requests.send(in_repository("POST", repository, _ISSUES, body=content))).data)
+        )
 
     async def edit(
         self,
@@ -69,14 +71,16 @@ class Issues:
             content["body"] = body
         if reopen:
             content["state"] = "open"
-        request = _at("PATCH", repository, f"{_ISSUES}/{{number}}", body=content, repeatable=True, number=number)
+        request = in_repository(
+            "PATCH", repository, f"{_ISSUES}/{{number}}", body=content, repeatable=True, number=number
+        )
         return self._posted(object_of((await self._requests.send(request)).data))
 
     async def comments(self, repository: RepositoryName, number: int) -> tuple[IssueComment, ...]:
         """The comments of this App on an issue, the oldest first."""
         path = f"{_ISSUES}/{{number}}/comments?per_page=100"
         found: list[IssueComment] = []
-        async for page in self._requests.pages(_at("GET", repository, path, number=number), MAX_PAGES):
+        async for page in self._requests.pages(in_repository("GET", repository, path, number=number), MAX_PAGES):
             found += [
                 IssueComment(int(item["id"]), str(item.get("body") or ""))
                 for item in items_of(page)
@@ -87,16 +91,16 @@ class Issues:
     async def comment(self, repository: RepositoryName, number: int, body: str) -> int:
         """A comment on an issue. Returns its id."""
         content = {"body": cut(body, MAX_BODY_BYTES)}
-        request = _at("POST", repository, f"{_ISSUES}/{{number}}/comments", body=content, number=number)
+        request = in_repository("POST", repository, f"{_ISSUES}/{{number}}/comments", body=content, number=number)
         return int(object_of((await self._requests.send(request)).data)["id"])
 
     async def ensure_label(self, repository: RepositoryName, name: str, color: str, description: str) -> None:
         """Make a label that is missing; one that is there stays as it is."""
         try:
-            await self._requests.send(_at("GET", repository, "/repos/{owner}/{repo}/labels/{name}", name=name))
+            await self._requests.send(in_repository("GET", repository, "/labels/{name}", name=name))
         except NotFound:
             content = {"name": name, "color": color, "description": description}
-            request = _at("POST", repository, "/repos/{owner}/{repo}/labels", body=content, repeatable=True)
+            request = in_repository("POST", repository, "/labels", body=content, repeatable=True)
             try:
                 await self._requests.send(request)
             except Unprocessable as error:
@@ -116,19 +120,6 @@ class Issues:
 
     def _is_ours(self, item: Mapping[str, Any]) -> bool:
         return (item.get("performed_via_github_app") or {}).get("id") == self._app_id
-
-
-def _at(
-    method: Method,
-    repository: RepositoryName,
-    path: str,
-    *,
-    body: Mapping[str, Any] | None = None,
-    repeatable: bool = False,
-    **variables: str | int,
-) -> Request:
-    where = {"owner": repository.owner, "repo": repository.name, **variables}
-    return Request(method, path, where, body=body, repeatable=repeatable)
 
 
 def _name(label: object) -> str:

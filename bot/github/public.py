@@ -14,7 +14,7 @@ from typing import Any, Literal
 from bot.github.answers import items_of, object_of
 from bot.github.errors import NotFound, Unavailable
 from bot.github.model import RepositoryName
-from bot.github.requests import Request, Requests
+from bot.github.requests import Request, Requests, in_repository
 
 PER_PAGE = 100
 MAX_REFERENCE_PAGES = 20
@@ -27,8 +27,6 @@ MAX_TAG_DEPTH = 3
 MAX_TEXT = 20_000
 """Characters of a title, a message or a body that are kept."""
 
-_REPOSITORY = "/repos/{owner}/{repo}"
-
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
@@ -38,7 +36,7 @@ class Ticket:
     kind: Literal["pull", "issue"]
     state: Literal["open", "closed", "merged"]
     title: str
-    created_at: str
+    created_at: float
     closed_at: str | None
     merged_at: str | None
     author: str
@@ -98,25 +96,33 @@ class Public:
         Raises `NotFound` for a repository that not everybody may read: the credential may be one that may, and what
         is told of it here is told to people who may not.
         """
-        data = object_of((await self._requests.send(_at(repository, ""))).data)
+        data = object_of((await self._requests.send(in_repository("GET", repository, "", etag=""))).data)
         if data.get("private") is not False:
             raise NotFound(f"{repository} is not public")
         return str(data.get("default_branch") or "main")
 
     async def ticket(self, repository: RepositoryName, number: int, etag: str) -> tuple[Ticket | None, str]:
         """An issue or a pull request, in one request for both; with its entity tag."""
-        answer = await self._requests.send(_at(repository, "/issues/{number}", etag, number=number))
+        answer = await self._requests.send(
+            in_repository("GET", repository, "/issues/{number}", etag=etag, number=number)
+        )
         return (None if answer.status == 304 else _ticket(object_of(answer.data))), answer.etag
 
     async def merge_commit(self, repository: RepositoryName, number: int) -> str | None:
         """The commit by which a pull request came into its branch; None while it has not."""
-        data = object_of((await self._requests.send(_at(repository, "/pulls/{number}", number=number))).data)
+        data = object_of(
+            (
+                await self._requests.send(in_repository("GET", repository, "/pulls/{number}", etag="", number=number))
+            ).data
+        )
         sha = data.get("merge_commit_sha")
         return str(sha) if data.get("merged_at") and sha else None
 
     async def branch(self, repository: RepositoryName, name: str, etag: str) -> tuple[str | None, str]:
         """The commit of a branch."""
-        answer = await self._requests.send(_at(repository, "/git/ref/heads/{name}", etag, name=name))
+        answer = await self._requests.send(
+            in_repository("GET", repository, "/git/ref/heads/{name}", etag=etag, name=name)
+        )
         if answer.status == 304:
             return None, answer.etag
         return _ref(object_of(answer.data)).sha, answer.etag
@@ -125,7 +131,9 @@ class Public:
         self, repository: RepositoryName, kind: Literal["heads", "tags"], prefix: str, etag: str
     ) -> tuple[tuple[Ref, ...] | None, str]:
         """All branches (`heads`) or tags whose names begin like this, in one request."""
-        request = _at(repository, "/git/matching-refs/{kind}/{prefix}", etag, kind=kind, prefix=prefix)
+        request = in_repository(
+            "GET", repository, "/git/matching-refs/{kind}/{prefix}", etag=etag, kind=kind, prefix=prefix
+        )
         answer = await self._requests.send(request)
         if answer.status == 304:
             return None, answer.etag
@@ -140,7 +148,9 @@ class Public:
     async def tagged(self, repository: RepositoryName, sha: str) -> str | None:
         """The commit that an annotated tag's object is about; None where it is about something else."""
         for _ in range(MAX_TAG_DEPTH):
-            data = object_of((await self._requests.send(_at(repository, "/git/tags/{sha}", sha=sha))).data)
+            data = object_of(
+                (await self._requests.send(in_repository("GET", repository, "/git/tags/{sha}", etag="", sha=sha))).data
+            )
             target = object_of(data.get("object"))
             sha = str(target.get("sha") or "")
             if target.get("type") != "tag":
@@ -149,20 +159,29 @@ class Public:
 
     async def commit(self, repository: RepositoryName, sha: str) -> CommitData:
         """One commit, without its files."""
-        data = object_of((await self._requests.send(_at(repository, "/git/commits/{sha}", sha=sha))).data)
+        data = object_of(
+            (await self._requests.send(in_repository("GET", repository, "/git/commits/{sha}", etag="", sha=sha))).data
+        )
         return _commit(str(data["sha"]), data, data)
 
     async def commits(self, repository: RepositoryName, sha: str) -> tuple[CommitData, ...]:
         """The history of a commit (it may be named in short), the newest first: the first hundred."""
         path = "/commits?sha={sha}&per_page={per_page}"
-        answer = await self._requests.send(_at(repository, path, "", sha=sha, per_page=PER_PAGE))
+        answer = await self._requests.send(in_repository("GET", repository, path, etag="", sha=sha, per_page=PER_PAGE))
         return tuple(_commit(str(item["sha"]), item, object_of(item.get("commit"))) for item in items_of(answer.data))
 
     async def remarks(self, repository: RepositoryName, number: int) -> tuple[Remark, ...]:
         """What was said about an issue or a pull request of this repository, on its page and in others that name it;
         the first three hundred events.
         """
-        request = _at(repository, "/issues/{number}/timeline?per_page={per_page}", "", number=number, per_page=PER_PAGE)
+        request = in_repository(
+            "GET",
+            repository,
+            "/issues/{number}/timeline?per_page={per_page}",
+            etag="",
+            number=number,
+            per_page=PER_PAGE,
+        )
         found: list[Remark] = []
         for _ in range(MAX_TIMELINE_PAGES):
             answer = await self._requests.send(request)
@@ -171,11 +190,6 @@ class Public:
                 break
             request = Request("GET", answer.next, etag="")
         return tuple(found)
-
-
-def _at(repository: RepositoryName, path: str, etag: str = "", **variables: str | int) -> Request:
-    where = {"owner": repository.owner, "repo": repository.name, **variables}
-    return Request("GET", _REPOSITORY + path, where, etag=etag)
 
 
 def _ticket(data: Mapping[str, Any]) -> Ticket:
@@ -187,7 +201,7 @@ def _ticket(data: Mapping[str, Any]) -> Ticket:
         kind="pull" if isinstance(pull, Mapping) else "issue",
         state=state,  # type: ignore[arg-type]
         title=_text(data.get("title")),
-        created_at=str(data.get("created_at") or ""),
+        created_at=_seconds(data.get("created_at")),
         closed_at=_moment(data.get("closed_at")),
         merged_at=_moment(merged),
         author=_login(data.get("user")),
@@ -245,5 +259,5 @@ def _seconds(value: object) -> float:
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError:
-        raise Unavailable("GitHub tells no date of a commit") from None
+        raise Unavailable("GitHub tells no date") from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -34,6 +34,7 @@ from bot.github.errors import (
 from bot.github.etags import AnswerKey, EtagCache, KeptAnswer
 from bot.github.hosts import Hosts
 from bot.github.limits import Limits, Timing, backoff
+from bot.github.model import RepositoryName
 
 API_VERSION = "2022-11-28"
 """Sent with every request: what the default is may change."""
@@ -154,6 +155,24 @@ async def bounded(response: aiohttp.ClientResponse, limit: int) -> bytes:
             raise TooLarge(f"GitHub answers with more than {limit} bytes")
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+REPOSITORY = "/repos/{owner}/{repo}"
+
+
+def in_repository(
+    method: Method,
+    repository: RepositoryName,
+    path: str,
+    *,
+    body: Mapping[str, Any] | None = None,
+    repeatable: bool = False,
+    etag: str | None = None,
+    **variables: str | int,
+) -> Request:
+    """What to ask of a repository: `path` follows the repository's own."""
+    where = {"owner": repository.owner, "repo": repository.name, **variables}
+    return Request(method, REPOSITORY + path, where, body=body, repeatable=repeatable, etag=etag)
 
 
 class Requests:

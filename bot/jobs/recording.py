@@ -14,7 +14,6 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from bot.github.errors import Conflict, Forbidden, GitHubError, NotFound, RateLimited, Unauthorised, Unprocessable
@@ -442,7 +441,7 @@ def _told(ticket: Ticket) -> dict[str, Any]:
         "kind": ticket.kind,
         "state": ticket.state,
         "title": ticket.title,
-        "born": _seconds(ticket.created_at),
+        "born": ticket.created_at,
         "closed_at": ticket.closed_at,
         "merged_at": ticket.merged_at,
         "author": ticket.author,
@@ -458,10 +457,6 @@ def _said(remark: Remark) -> Said:
 def _row(commit: CommitData) -> list[Any]:
     title, message = text_that_matters(commit.message)
     return [list(commit.parents), commit.date, title, message]
-
-
-def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
 
 
 def _clock(moment: float) -> str:
