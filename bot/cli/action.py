@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from bot.cli.audit import audit_forms, audited, below
+from bot.cli.audit import audit_forms, audited
 from bot.cli.failure import Failure
 from bot.cli.opening import links_to
 from bot.cli.options import FAIL_ON
@@ -163,7 +163,7 @@ def _reviewed(inputs: Inputs, compared: Compared, rules: Rules, url: str) -> Ans
 def _audited(inputs: Inputs, rules: Rules, url: str) -> Answer:
     report = audited(inputs.path, None, rules, inputs.offline)
     in_git = _known(inputs.path, "HEAD")
-    forms = audit_forms(report, rules, below(inputs.path), lambda: links_to(inputs.path, None, url if in_git else ""))
+    forms = audit_forms(report, rules, lambda: links_to(inputs.path, None, url if in_git else ""))
     failed = any(at_least(finding.level, inputs.fail_on) for finding in report.findings)
     return Answer("audit", report.findings, forms, forms["markdown"], failed)
 

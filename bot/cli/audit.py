@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from bot.cli.clock import clock_of
 from bot.cli.failure import Failure
 from bot.cli.hints import near
 from bot.cli.learning import Learning, informed, offline_option
-from bot.cli.opening import links_to, opened, readable
+from bot.cli.opening import around, lies, links_to, no_compose, opened, readable
 from bot.cli.options import fail_on_option, format_option, rev_option, url_option
 from bot.cli.outputs import Also, Form, also_option, as_json, as_lines, write_also
 from bot.cli.progress import announced, progress
@@ -28,7 +29,7 @@ FORMATS = ("json", "markdown", "sarif", "github")
 
 
 @click.command("audit")
-@click.argument("folder", default=".", type=click.Path(path_type=Path))
+@click.argument("path", default=".", type=click.Path(path_type=Path))
 @rev_option
 @click.option("--rule", "only", multiple=True, metavar="ID", help="Only this rule; may be given more than once.")
 @click.option("--folded", is_flag=True, help="Show in text what is folded away: mitigated, or nothing to act on.")
@@ -38,7 +39,7 @@ FORMATS = ("json", "markdown", "sarif", "github")
 @format_option("text", *FORMATS)
 @also_option(*FORMATS)
 def audit_command(
-    folder: Path,
+    path: Path,
     rev: str | None,
     only: tuple[str, ...],
     folded: bool,
@@ -48,11 +49,15 @@ def audit_command(
     output: str,
     also: Also,
 ) -> None:
-    """Resolve every compose below FOLDER and list the hazards in it."""
+    """Resolve every compose at or below PATH and list the hazards in it.
+
+    The repository around PATH is read with it: its profiles, `patches.yml` and configuration say what is meant there.
+    """
     rules = _chosen(load_rules(), only)
-    report = audited(folder, rev, rules, offline)
-    place = "" if rev is not None else below(folder)
-    forms = audit_forms(report, rules, place, lambda: links_to(folder, rev, url))
+    report = audited(path, rev, rules, offline)
+    if not report.units and not report.skipped:
+        raise Failure(no_compose(path))
+    forms = audit_forms(report, rules, lambda: links_to(around(path)[0], rev, url))
     if output == "text":
         from bot.cli import text
 
@@ -64,31 +69,25 @@ def audit_command(
         raise SystemExit(1)
 
 
-def audit_forms(report: Report, rules: Rules, place: str, links: Callable[[], Links]) -> dict[str, Form]:
-    """The forms of an audit, by their names. `place` is the folder of the repository that was audited."""
+def audit_forms(report: Report, rules: Rules, links: Callable[[], Links]) -> dict[str, Form]:
+    """The forms of an audit, by their names."""
 
     def markdown() -> str:
         from bot.review import standing
 
-        return standing(report, links().within(place))
+        return standing(report, links())
 
     def sarif() -> str:
         from bot.cli.sarif import report_sarif
 
-        return as_json(report_sarif(report, rules, place))
+        return as_json(report_sarif(report, rules))
 
     def github() -> str:
         from bot.cli.workflow import annotated
 
-        return as_lines(annotated(report.findings, place))
+        return as_lines(annotated(report.findings))
 
     return {"json": lambda: as_json(report_json(report)), "markdown": markdown, "sarif": sarif, "github": github}
-
-
-def below(folder: Path) -> str:
-    """Where a folder lies in its repository; empty for the whole of one, and outside of any."""
-    top = work_tree(folder)
-    return "" if top is None else folder.resolve().relative_to(top.resolve()).as_posix().removeprefix(".").strip("/")
 
 
 def _chosen(rules: Rules, only: tuple[str, ...]) -> Rules:
@@ -98,10 +97,14 @@ def _chosen(rules: Rules, only: tuple[str, ...]) -> Rules:
     return rules.only(only) if only else rules
 
 
-def audited(folder: Path, rev: str | None, rules: Rules, offline: bool) -> Report:
-    """The report on a state of a folder. Raises `Failure`."""
-    with announced(lambda: _reading(folder, rev)) as begun, opened(folder, rev) as repository:
+def audited(path: Path, rev: str | None, rules: Rules, offline: bool) -> Report:
+    """The report on the composes at or below a path. Raises `Failure`."""
+    root, inside = around(path)
+    with announced(lambda: _reading(root, rev)) as begun, opened(root, rev) as repository:
         readable(repository)
+
+        def chosen(unit: Unit) -> bool:
+            return any(lies(file, inside) for file in unit.files)
 
         def work() -> Report:
             with progress("composes") as advance:
@@ -110,9 +113,12 @@ def audited(folder: Path, rev: str | None, rules: Rules, offline: bool) -> Repor
                     begun()
                     advance(unit.path, total)
 
-                return audit(repository, rules, progress=next_one, contains=clock_of(repository, rules, offline))
+                clock = clock_of(repository, rules, offline)
+                return audit(repository, rules, only=chosen, progress=next_one, contains=clock)
 
-        return informed(work, lambda report: report.pins, Learning(offline))
+        report = informed(work, lambda report: report.pins, Learning(offline))
+    skipped = tuple(item for item in report.skipped if lies(item.path, inside))
+    return replace(report, skipped=skipped)
 
 
 def _reading(folder: Path, rev: str | None) -> str:

@@ -84,8 +84,10 @@ def _services(repository: Repository, path: str, service: str, env: dict[str, st
     if service and project.services and service not in project.services:
         raise Failure(no_service(path, service, project.services))
     names = [name for name in project.services if service in ("", name)]
+    if not names and not project.errors:
+        raise Failure(f"{path}: it has no services")
     if not names:
-        raise Failure(f"{path}: no service could be resolved")
+        raise SystemExit(2)
     return names
 
 

@@ -14,12 +14,11 @@ from bot.audit import Report, Unit, audit
 from bot.cli.failure import Failure
 from bot.cli.hints import near
 from bot.cli.learning import Learning, informed, offline_option
-from bot.cli.opening import opened, readable
+from bot.cli.opening import around, lies, no_compose, opened, readable
 from bot.cli.progress import progress
 from bot.hazards import Finding, Rules, load_rules
 from bot.printable import printable
 from bot.remedies import Answer, Changed, Offer, patch, together
-from bot.repositories import work_tree
 from bot.resolution import Repository
 
 
@@ -52,10 +51,12 @@ def fix_command(path: Path, only: tuple[str, ...], shown: bool, written: bool, w
     for rule in only:
         if rule not in rules.ids:
             raise Failure(f"no rule {rule!r}: {near(rule, rules.ids, 'the rules are')}")
-    root, inside = _root(path)
+    root, inside = around(path)
     with opened(root, None) as repository:
         readable(repository)
         report = _audited(repository, rules, inside, offline)
+        if not report.units:
+            raise Failure(no_compose(path))
         wanted = [finding for finding in report.findings if _is_wanted(finding, only, inside)]
         named = {finding.identity: finding for finding in wanted}
         files, answers = together(repository, report, wanted, rules)
@@ -77,26 +78,16 @@ def fix_command(path: Path, only: tuple[str, ...], shown: bool, written: bool, w
         raise SystemExit(1)
 
 
-def _root(path: Path) -> tuple[Path, str]:
-    """The repository around a path, and the path in it; empty for all of it."""
-    if not path.exists():
-        raise Failure(f"{path}: no such file or folder")
-    folder = path if path.is_dir() else path.parent
-    root = work_tree(folder) or folder
-    inside = path.resolve().relative_to(root.resolve()).as_posix()
-    return root, "" if inside == "." else inside
-
-
 def _is_wanted(finding: Finding, only: Sequence[str], inside: str) -> bool:
     """Whether something about what runs by default is to be done about a finding."""
     if finding.status != "active" or finding.level == "folded" or (only and finding.rule not in only):
         return False
-    return not inside or finding.path == inside or finding.path.startswith(f"{inside}/")
+    return lies(finding.path, inside)
 
 
 def _audited(repository: Repository, rules: Rules, inside: str, offline: bool) -> Report:
     def chosen(unit: Unit) -> bool:
-        return not inside or any(file == inside or file.startswith(f"{inside}/") for file in unit.files)
+        return any(lies(file, inside) for file in unit.files)
 
     def work() -> Report:
         with progress("composes") as advance:

@@ -13,7 +13,6 @@ import click
 from bot.audit.discovery import Unit, discover
 from bot.catalog.model import ImageDeclaration
 from bot.cli.failure import Failure
-from bot.cli.hints import near
 from bot.cli.learning import Learning, offline_option
 from bot.cli.opening import opened, readable
 from bot.cli.options import format_option, rev_option
@@ -70,8 +69,11 @@ def _releases(old: str, new: str, offline: bool) -> tuple[str, str]:
     Learning(offline).provide(Pin(f"v{version}", version) for version in versions)
     for version in versions:
         if not is_known(version):
-            hint = near(version, releases(), "known are")
-            raise Failure(f"release {version} has no facts: {hint} `seamguard learn {version}` reads its source")
+            known = releases()
+            raise Failure(
+                f"nothing is known of release {version} (known are {known[0]} to {known[-1]}); if there is such a one, "
+                f"`seamguard learn {version} --source DIR` reads it"
+            )
     return versions
 
 

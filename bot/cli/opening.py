@@ -103,6 +103,32 @@ def tell_unread(repository: Repository, path: str, given: Mapping[str, str]) -> 
         click.echo(printable(f"{path}: {sentence}"), err=True)
 
 
+def around(path: Path) -> tuple[Path, str]:
+    """The repository around a path, and the path in it; empty for all of it. Raises `Failure`.
+
+    Without a git work tree, the folder itself is the repository.
+    """
+    if not path.exists():
+        raise Failure(f"{path}: no such file or folder")
+    folder = path if path.is_dir() else path.parent
+    root = work_tree(folder) or folder
+    inside = path.resolve().relative_to(root.resolve()).as_posix()
+    return root, "" if inside == "." else inside
+
+
+def lies(path: str, inside: str) -> bool:
+    """Whether a path of a repository is `inside` or below it; an empty `inside` is the whole repository."""
+    return not inside or path == inside or path.startswith(f"{inside}/")
+
+
+def no_compose(path: Path) -> str:
+    """That nothing was done, since nothing is there."""
+    return (
+        f"{path}: no compose is there, so nothing was done (looked for are *.yml and *.yaml files with services, or "
+        "those that `composes` in .github/seamguard.yml names)"
+    )
+
+
 def locate(file: str, repo: Path | None) -> tuple[Path, str]:
     """The repository and the path inside it that `file` means.
 

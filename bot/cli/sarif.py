@@ -58,15 +58,13 @@ class _Told:
     baseline: str = ""
 
 
-def report_sarif(report: Report, rules: Rules, below: str = "") -> dict[str, Any]:
+def report_sarif(report: Report, rules: Rules) -> dict[str, Any]:
     """An audit. Findings that reports fold away are left out, but for accepted risks, which are suppressed; what could
     not be read is a notification.
-
-    `below` is the folder of the repository that was audited, where it is not the whole.
     """
     notes = [(problem.position.path, problem.position.line, problem.message) for problem in report.problems]
     notes += [(item.path, 1, item.reason) for item in report.skipped]
-    return _log([_Told(finding) for finding in report.findings], rules, below, notes)
+    return _log([_Told(finding) for finding in report.findings], rules, notes)
 
 
 def review_sarif(review: Review, rules: Rules) -> dict[str, Any]:
@@ -76,15 +74,13 @@ def review_sarif(review: Review, rules: Rules) -> dict[str, Any]:
     return _log(told, rules)
 
 
-def _log(
-    told: Iterable[_Told], rules: Rules, below: str = "", notes: Iterable[tuple[str, int, str]] = ()
-) -> dict[str, Any]:
+def _log(told: Iterable[_Told], rules: Rules, notes: Iterable[tuple[str, int, str]] = ()) -> dict[str, Any]:
     """One run, cut to what GitHub takes: the mildest findings go first."""
     worth = (item for item in told if item.finding.level != "folded" or _suppressions(item.finding))
     shown = worst_first(worth, lambda item: item.finding)
     kept = min(len(shown), MAX_RESULTS)
     while True:
-        writer = _Writer(rules, below)
+        writer = _Writer(rules)
         log = writer.log(shown[:kept], [*notes, *_left_out(len(shown) - kept)])
         if not kept or not _is_too_large(log):
             return log
@@ -104,10 +100,9 @@ def _is_too_large(log: Mapping[str, Any]) -> bool:
 class _Writer:
     """Writes one run."""
 
-    def __init__(self, rules: Rules, below: str) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._numbers = {rule.id: number for number, rule in enumerate(rules.rules)}
-        self._below = f"{below.strip('/')}/" if below.strip("/") else ""
 
     def log(self, told: Sequence[_Told], notes: Iterable[tuple[str, int, str]]) -> dict[str, Any]:
         driver = {
@@ -185,7 +180,7 @@ class _Writer:
         return {"level": "note", "message": _text(message), **where}
 
     def _place(self, path: str, line: int) -> dict[str, Any]:
-        uri = quote(f"{self._below}{path}".encode("utf-8", "surrogateescape"))
+        uri = quote(path.encode("utf-8", "surrogateescape"))
         region = {"startLine": max(line, 1)}
         return {"physicalLocation": {"artifactLocation": {"uri": uri, "uriBaseId": ROOT}, "region": region}}
 

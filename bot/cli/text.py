@@ -9,7 +9,8 @@ from typing import Any
 
 from bot.audit import Report
 from bot.cli.terminal import Span, Terminal
-from bot.engine import Property, Value
+from bot.engine import Pin, Property, Value
+from bot.engine.agreement import unknown_release
 from bot.hazards import Finding, replay
 from bot.provenance import Reason
 from bot.resolution import EngineWorld, ResolvedService
@@ -85,7 +86,7 @@ def _print_world(out: Terminal, world: EngineWorld, first: EngineWorld | None) -
             name: value for name, value in world.engine.properties.items() if not _same(value, known.get(name))
         }
         if differing:
-            out.columns(_properties(differing))
+            out.columns(_properties(differing, world.pin))
         else:
             out.line("  every property is as by default")
 
@@ -104,11 +105,13 @@ def fork(world: EngineWorld) -> str:
     return ", where " + ", ".join(f"{name} is {value}" for name, value in assumed.items()) if assumed else ""
 
 
-def _properties(properties: Mapping[str, Property]) -> Iterable[tuple[Span, ...]]:
+def _properties(properties: Mapping[str, Property], pin: Pin) -> Iterable[tuple[Span, ...]]:
+    """A row for each property. Why the pin names no release stands once, at the image."""
+    told = f"{unknown_release(pin)}: "
     for name, value in properties.items():
         why = value.because[-1] if value.because else None
         shown = (show(value), "" if value.certainty == "certain" else "dim")
-        yield name, shown, value.certainty, _reason(why) if why else ""
+        yield name, shown, value.certainty, _reason(why).removeprefix(told).removeprefix(f"{name}: ") if why else ""
 
 
 def show(value: Property) -> str:

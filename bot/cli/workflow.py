@@ -18,19 +18,15 @@ MAX_MESSAGE = 4_000
 _COMMANDS = {"error": "error", "warning": "warning", "notice": "notice", "folded": "debug"}
 
 
-def annotated(findings: Iterable[Finding], below: str = "") -> Iterator[str]:
-    """A line for each, the worst first: of each level GitHub shows the first ten of a step, and logs the others.
-
-    `below` is the folder of the repository that was audited, where it is not the whole.
-    """
-    return (annotation(finding, below) for finding in worst_first(findings, lambda finding: finding))
+def annotated(findings: Iterable[Finding]) -> Iterator[str]:
+    """A line for each, the worst first: of each level GitHub shows the first ten of a step, and logs the others."""
+    return (annotation(finding) for finding in worst_first(findings, lambda finding: finding))
 
 
-def annotation(finding: Finding, below: str = "") -> str:
+def annotation(finding: Finding) -> str:
     """A finding as a workflow command. What is folded away is shown where the workflow is debugged."""
-    path = f"{below.strip('/')}/{finding.path}" if below.strip("/") else finding.path
     title = _property(shortened(f"{finding.rule} ({finding.status})", MAX_TITLE))
-    place = f"file={_property(path)},line={max(finding.line, 1)},title={title}"
+    place = f"file={_property(finding.path)},line={max(finding.line, 1)},title={title}"
     service = f"{finding.service}: " if finding.service else ""
     message = shortened(f"{service}{finding.message} {finding.remedy}".strip(), MAX_MESSAGE)
     return f"::{_COMMANDS[finding.level]} {place}::{_data(message)}"

@@ -31,7 +31,7 @@ def agree(pin: Pin, engines: Sequence[Engine], own: Own = lambda engine, name: e
         return Engine(pin, (), {}, {})
     asked = [engine for engine in engines if not engine.refused] or list(engines)
     releases = tuple(release for engine in asked for release in engine.releases)
-    notice = Reason("assumption", "", None, f"{_pin(pin)}: {_all(releases, len(asked) < len(engines))}")
+    notice = Reason("assumption", "", None, f"{unknown_release(pin)}: {_all(releases, len(asked) < len(engines))}")
     newest = asked[-1]
     return Engine(
         pin=pin,
@@ -133,7 +133,8 @@ def _word(value: Value) -> str:
     return "none" if value is None else str(value)
 
 
-def _pin(pin: Pin) -> str:
+def unknown_release(pin: Pin) -> str:
+    """Why a pin is answered by what the releases with facts agree on."""
     if pin.release is not None:
         return f"release {pin.release} has no facts"
     return f"no release is known for {pin.image}" + (f" ({pin.why})" if pin.why else "")

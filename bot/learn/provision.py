@@ -144,7 +144,7 @@ class Provision:
         self._without(name, why)
 
     def _without(self, name: str, why: str) -> None:
-        self.say(f"vLLM {name} has no facts ({why}): its defaults are taken as known where all known releases agree")
+        self.say(f"vLLM {name} could not be learnt: {why}")
 
 
 def _facts(name: str, tree: SourceTree) -> str:

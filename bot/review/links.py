@@ -21,17 +21,12 @@ MAX_PATH = 1000
 class Links:
     """The addresses behind a text. `repository` is the address of the repository (`https://github.com/acme/serving`),
     `sha` the commit that was analysed, `rules` the address under which the pages of the rules are. An empty one gives
-    text without links. `folder` is the one that paths are relative to, where it is not the repository's root.
+    text without links.
     """
 
     repository: str = ""
     sha: str = ""
     rules: str = ""
-    folder: str = ""
-
-    def within(self, folder: str) -> Links:
-        """The same for paths that are relative to a folder of the repository."""
-        return replace(self, folder=folder)
 
     def of(self, sha: str) -> Links:
         """The same for another commit."""
@@ -40,7 +35,7 @@ class Links:
     def place(self, path: str, line: int | None, shown: str = "") -> str:
         """A place in the repository as Markdown: `shown`, which is Markdown, or the path with its line."""
         text = shown or code(f"{path}:{line}" if line else path)
-        address = quote(f"{self.folder}/{path}" if self.folder else path)
+        address = quote(path)
         if not (self.repository and self.sha) or len(address) > MAX_PATH:
             return text
         return link(text, f"{self.repository}/blob/{self.sha}/{address}" + (f"#L{line}" if line else ""))

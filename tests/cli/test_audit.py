@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bot.cli.workflow import annotation
 from bot.hazards import Finding, World
+from bot.repositories import git
 from tests.cli.conftest import CORRUPT, PROFILE, Run
 from tests.schemas import violations
 
@@ -54,22 +55,33 @@ def test_the_status_tells_whether_a_finding_reaches_the_level(
     assert run("audit", root, "--format", output, *options).status == status
 
 
-@pytest.mark.parametrize("output", ["text", "json"])
-def test_a_folder_without_composes_is_clean_and_says_so(run: Run, folder: Folder, output: str) -> None:
-    answer = run("audit", folder({"README.md": "x", "values.yml": "a: 1"}), "--format", output)
-    assert answer.status == 0
-    if output == "json":
-        assert answer.json == {"schema": 1, "findings": [], "errors": [], "skipped": []}
-    else:
-        assert "No findings in 0 services of 0 composes" in answer.out
+@pytest.mark.parametrize("command", ["audit", "fix"])
+def test_a_folder_without_composes_is_no_success(run: Run, folder: Folder, command: str) -> None:
+    root = folder({"README.md": "x", "values.yml": "a: 1"})
+    answer = run(command, root)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"seamguard: {root}: no compose is there, so nothing was done")
+
+
+def test_a_part_of_a_repository_is_judged_with_all_that_the_repository_says(run: Run, folder: Folder) -> None:
+    root = folder(
+        {
+            "compose.yml": CORRUPT,
+            "deploy/compose.yml": CORRUPT,
+            "models/hare.yml": PROFILE,
+        }
+    )
+    git.run(root, "init", "-q")
+    for part in ("deploy", "deploy/compose.yml"):
+        found = run("audit", root / part, "--rule", PAIR, "--format", "json").json["findings"]
+        assert [finding["path"] for finding in found] == ["deploy/compose.yml"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["/no/such/folder"], "/no/such/folder: no such folder"),
+        (["/no/such/folder"], "/no/such/folder: no such file or folder"),
         (["{root}", "--rev", "HEAD"], "git"),
-        (["{root}/deploy/compose.yml"], "no such folder"),
         (["{root}", "--fail-on", "sometimes"], "sometimes"),
         (["{root}", "--format", "xml"], "xml"),
         (["{root}", "--rule", "nonsense"], "no rule 'nonsense'"),

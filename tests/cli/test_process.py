@@ -65,7 +65,7 @@ def test_a_batch_over_a_pipe(root: Path) -> None:
 def test_unreadable_input_is_one_sentence(root: Path) -> None:
     done = _bot("audit", "nowhere", where=root)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("seamguard: nowhere: no such folder")
+    assert done.stderr.startswith("seamguard: nowhere: no such file or folder")
     assert len(done.stderr.splitlines()) == 1
 
 

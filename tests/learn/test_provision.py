@@ -157,10 +157,7 @@ def test_offline_nothing_is_asked(index: str) -> None:
     asking = provider(index, said, offline=True)
     asking.provide(pins("1.2.3"))
     asking.provide(pins("1.2.3"))
-    assert said == [
-        "vLLM 1.2.3 has no facts (the network is not to be used): its defaults are taken as known where all known "
-        "releases agree"
-    ]
+    assert said == ["vLLM 1.2.3 could not be learnt: the network is not to be used"]
     assert Index.asked == []
 
 

@@ -204,7 +204,7 @@ def test_a_folder_of_a_checkout_keeps_the_names_of_the_repository(origin: Origin
         ("push", "{}", {"mode": "sometimes"}, "none of auto, review, audit"),
         ("push", "{}", {"fail_on": "warnings"}, "none of error, warning"),
         ("push", "{}", {"annotations": "yes"}, "none of true, false"),
-        ("push", "{}", {"path": "nowhere"}, "nowhere: no such folder"),
+        ("push", "{}", {"path": "nowhere"}, "nowhere: no such file or folder"),
         ("push", "{}", {"base": "--upload-pack=touch owned"}, "not the name of a revision"),
         ("push", "{}", {"base": "HEAD", "head": "a\n::error::owned"}, "not the name of a revision"),
         ("push", "{", {"mode": "review"}, "event cannot be read"),
@@ -357,6 +357,7 @@ sys.argv = ["seamguard", {command!r}]
 from bot.cli import main
 main()
 """
+    (tmp_path / "compose.yml").write_text("services: {e: {image: 'vllm/vllm-openai:v0.25.1', command: [--model, m]}}\n")
     environment = {**git.environment(), "RUNNER_TEMP": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, check=False, capture_output=True, text=True

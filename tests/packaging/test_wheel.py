@@ -103,6 +103,7 @@ def test_it_is_itself_that_runs(unpacked: Path, tmp_path: Path) -> None:
     ],
 )
 def test_it_works_from_another_folder(unpacked: Path, tmp_path: Path, arguments: list[str], words: str) -> None:
+    (tmp_path / "compose.yml").write_text("services: {e: {image: 'vllm/vllm-openai:v0.25.1', command: [--model, m]}}\n")
     done = _run(unpacked, tmp_path, "-m", "bot", *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     assert words in done.stdout
