@@ -162,15 +162,15 @@ class _Process:
 
     def ask(self, seconds: float, *question: object) -> Asked[Any]:
         """The answer. What a process that has answered before can't do for want of memory, a new one may."""
-        began = time.monotonic()
+        end = time.monotonic() + seconds
         try:
-            return self._asked(seconds, *question)
+            return self._asked(end, seconds, *question)
         except _OutOfMemory:
             self._end()
             if self._fresh:
                 raise ResolverFailed(self._too_large) from None
         try:
-            return self._asked(max(0.0, seconds - (time.monotonic() - began)), *question)
+            return self._asked(end, seconds, *question)
         except _OutOfMemory:
             self._end()
             raise ResolverFailed(self._too_large) from None
@@ -179,14 +179,15 @@ class _Process:
     def _too_large(self) -> str:
         return f"resolving these files takes more than {self._memory // 1024**2} MB of memory"
 
-    def _asked(self, seconds: float, *question: object) -> Asked[Any]:
+    def _asked(self, end: float, limit: float, *question: object) -> Asked[Any]:
+        """The answer by `end`, which is the `limit` in seconds from when it was first asked for."""
         self._used = began = time.monotonic()
         pipe = self._started()
         try:
             pipe.send(question)
-            if not pipe.poll(seconds):
+            if not pipe.poll(max(0.0, end - time.monotonic())):
                 self._end()
-                raise ResolverFailed(f"resolving these files takes longer than {SECONDS:.0f} seconds")
+                raise ResolverFailed(f"resolving these files takes longer than {limit:.0f} seconds")
             kind, answer, held = pipe.recv()
         except (EOFError, OSError) as error:
             self._end()

@@ -121,12 +121,12 @@ def test_a_pull_request_is_told_what_it_offers_in_vain() -> None:
 
 def test_a_hostile_comment_ends() -> None:
     compose = _compose("Set " + "A=1 " * 10_000 + "SPEC=off ")
-    start = time.perf_counter()
+    start = time.process_time()
     _findings(compose + "# set " + "SPEC_=1," * 10_000 + "\n" + "# set SPEC=1 \n" * 2_000)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_a_comment_of_half_quoted_settings_ends() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     _findings(_compose("set" + " ABC='" * 90))
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

@@ -47,7 +47,7 @@ class World:
     repository: RepositoryHandle
     parts: Parts
 
-    async def settle(self, seconds: float = 20.0) -> None:
+    async def settle(self, seconds: float = 60.0) -> None:
         """Until every webhook is answered and every job done."""
         end = time.monotonic() + seconds
         while True:

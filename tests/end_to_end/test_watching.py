@@ -93,7 +93,7 @@ async def watched(
             app.hook_url = f"{parts.url}/webhook"
             hub.hooks.deliveries.clear()
             world = World(hub, app, repository, parts)
-            end = time.monotonic() + 30
+            end = time.monotonic() + 60
             while not told.states:  # the first poll comes by itself
                 assert time.monotonic() < end
                 await asyncio.sleep(0.02)
@@ -209,7 +209,7 @@ async def test_a_restart_tells_nothing_again(tmp_path: Path, monkeypatch: pytest
             async with running(
                 settings(hub, app, tmp_path), timing=TIMING, patience=PATIENCE, sweep_seconds=None, poll_seconds=3600.0
             ) as parts:
-                end = time.monotonic() + 30
+                end = time.monotonic() + 60
                 while not (told.states and await parts.jobs.idle()):
                     assert time.monotonic() < end
                     await asyncio.sleep(0.02)

@@ -61,7 +61,7 @@ async def running(url: str, handler: Recorder, patience: Patience = QUICK) -> As
         database.close()
 
 
-async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it does not happen"
@@ -69,7 +69,7 @@ async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
 
 
 async def settled(jobs: Jobs) -> None:
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while not await jobs.idle():
         assert time.monotonic() < end, "jobs are left"
         await asyncio.sleep(0.02)
@@ -386,7 +386,7 @@ def test_what_was_accepted_is_done_after_a_kill(url: str, tmp_path: Path) -> Non
     with worker(url, log, 30.0, "a1", "a2", "b1") as first:
         assert first.stdout is not None
         assert first.stdout.readline() == "accepted\n"
-        end = time.monotonic() + 15
+        end = time.monotonic() + 60
         while not log.exists() or log.read_text().count("begin") < 2:
             assert time.monotonic() < end
             time.sleep(0.02)

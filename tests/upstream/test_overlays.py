@@ -322,14 +322,14 @@ def test_a_hunk_that_fits_with_less_context_is_not_gone() -> None:
 
 def test_names_that_stand_for_each_other_many_times_end() -> None:
     many = [f"{name} = ''.join([{f'{of}, ' * 400}])\n" for name, of in ("ba", "cb", "dc")]
-    start = time.perf_counter()
+    start = time.process_time()
     (edit,) = python_edits(f"a = ''\n{''.join(many)}s.replace(d, '')\n", 1)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert edit.old is None
 
 
 @pytest.mark.parametrize("line", ["python " + "/a" * 100_000 + " <<X\nX", "python " * 30_000, "cp " + "/a" * 100_000])
 def test_an_endless_line_of_a_script_ends(line: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     check_script("p/a.sh", line, source(STOCK))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -137,6 +137,6 @@ def test_builds_between_releases_and_requirements(text: str, kind: str, value: s
 
 
 def test_an_endless_version_is_none() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert pinned_at("v0" + ".0" * 100_000).kind == "unknown"
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

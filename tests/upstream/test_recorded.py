@@ -130,6 +130,6 @@ def test_those_that_speak_of_reverting_it_are_no_rivals() -> None:
 
 def test_words_that_supersede_nothing_end() -> None:
     words = said(50100, "supersedes-" * 1800, role="MEMBER", state="merged")
-    start = time.perf_counter()
+    start = time.process_time()
     assert read_said(N, "me", UPSTREAM, [words]) == ((), ())
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
