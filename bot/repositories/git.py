@@ -61,7 +61,7 @@ class NotARepository(RepositoryError):
     """The path is not inside a git repository."""
 
     def __init__(self, path: Path, why: str = "not a git repository") -> None:
-        super().__init__(f"{path}: {why}; give the path of a clone, or leave the revision out to read a plain folder")
+        super().__init__(f"{path}: {why}; revisions are read from a clone, so give the path of one")
         self.path = path
 
 
