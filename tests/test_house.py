@@ -35,7 +35,7 @@ BELOW: dict[str, set[str]] = {
     "bootlog": {"engine", "hazards", "resolution", "audit"},
     "review": {"markdown", "compose", "engine", "catalog", "hazards", "resolution", "audit", "upstream"},
     "remedies": {"compose", "engine", "catalog", "hazards", "resolution", "audit", "review"},
-    "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "review"},
+    "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "bootlog", "review"},
     "jobs": {
         "upstream",
         "markdown",
@@ -47,6 +47,7 @@ BELOW: dict[str, set[str]] = {
         "audit",
         "review",
         "remedies",
+        "bootlog",
         "commands",
         "notices",
         "github",

@@ -56,6 +56,16 @@ class Comparison:
         order: tuple[Verdict, ...] = ("contradicts", "agrees", "log only")
         return next((verdict for verdict in order if verdict in found), "not said")
 
+    @property
+    def against(self) -> tuple[str, ...]:
+        """The properties that the log contradicts, but for one that the files only let assume: how the worker ends."""
+        return tuple(row.name for row in self.rows if _speaks_against(row))
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the log and the files both say one thing at least."""
+        return any(row.verdict == "agrees" for row in self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Shift:
@@ -73,13 +83,13 @@ def compare(log: BootLog, service: ResolvedService) -> Comparison:
         return Comparison(service, {}, tuple(_row(name, None, log) for name in (RELEASE, *PROPERTIES)))
     world, rows = default
     found = Comparison(service, dict(world.realisation.deviations), rows)
-    if found.verdict != "contradicts":
+    if not found.against:
         return found
     return replace(found, fits=tuple(_fitting(log, service)))
 
 
 def _fitting(log: BootLog, service: ResolvedService) -> Iterator[Mapping[str, str]]:
-    """Other worlds that the log does not contradict, fewest deviations first."""
+    """Other worlds that the log does not speak against, fewest deviations first."""
     groups: dict[tuple[tuple[str, str], ...], list[EngineWorld]] = {}
     for world in service.worlds:
         if not world.default:
@@ -87,7 +97,7 @@ def _fitting(log: BootLog, service: ResolvedService) -> Iterator[Mapping[str, st
     named: list[set[tuple[str, str]]] = []
     for key in sorted(groups, key=lambda key: (len(key), key)):
         found = _best(log, groups[key])
-        if found is None or _contradictions(found[1]) or any(less <= set(key) for less in named):
+        if found is None or any(map(_speaks_against, found[1])) or any(less <= set(key) for less in named):
             continue
         named.append(set(key))
         yield dict(key)
@@ -100,7 +110,7 @@ def _best(log: BootLog, worlds: Iterable[EngineWorld]) -> tuple[EngineWorld, tup
     which of them ran.
     """
     ways = [(world, _rows(log, world, engine)) for world in worlds for engine in _engines(world)]
-    return min(ways, key=lambda way: (_contradictions(way[1]), -_agreements(way[1])), default=None)
+    return min(ways, key=lambda way: _misfit(way[1]), default=None)
 
 
 def _engines(world: EngineWorld) -> Sequence[Engine]:
@@ -147,12 +157,16 @@ def _release(text: str) -> str:
     return re.sub(r"\+.*", "", text.removeprefix("v"))
 
 
-def _contradictions(rows: Iterable[Row]) -> int:
-    return sum(row.verdict == "contradicts" for row in rows)
+def _speaks_against(row: Row) -> bool:
+    """Whether a log that says this is of another world: how the worker ends is no more than assumed from the files."""
+    assumed = row.resolved is not None and row.resolved.certainty == "assumed"
+    return row.verdict == "contradicts" and not (row.name == EFFECTIVE and assumed)
 
 
-def _agreements(rows: Iterable[Row]) -> int:
-    return sum(row.verdict == "agrees" for row in rows)
+def _misfit(rows: Sequence[Row]) -> tuple[int, int, int]:
+    """The less, the better a log fits."""
+    verdicts = [row.verdict for row in rows]
+    return sum(map(_speaks_against, rows)), verdicts.count("contradicts"), -verdicts.count("agrees")
 
 
 def effects(log: BootLog, service: ResolvedService, rules: Rules) -> tuple[Shift, ...]:

@@ -3,12 +3,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
+from bot.bootlog.comparison import compare, same
 from bot.bootlog.model import BootLog
 from bot.resolution import ResolvedService
 
 _REPLICA = re.compile(r"[-_]\d{1,4}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A log and a service that it may be of. `against` are the properties and arguments of which it says another value
+    than the default world has.
+    """
+
+    log: BootLog
+    service: ResolvedService
+    against: tuple[str, ...] = ()
+
+
+def matches(log: BootLog, services: Sequence[ResolvedService], *, named: bool = False) -> tuple[Match, ...]:
+    """The services that a log may be of: the only one whose names and values are the log's, else all that are left,
+    those that it contradicts least first. `named`: somebody says that it is of one of these, and one alone is taken at
+    its word.
+    """
+    if named and len(services) == 1:
+        return (Match(log, services[0]),)
+    possible = [_match(log, service) for service in candidates(log, services)]
+    fitting = [match for match in possible if not match.against]
+    return tuple(sorted(fitting or possible, key=lambda match: len(match.against)))
+
+
+def _match(log: BootLog, service: ResolvedService) -> Match:
+    against = dict.fromkeys([*compare(log, service).against, *other_numbers(log, service)])
+    return Match(log, service, tuple(against))
+
+
+def other_numbers(log: BootLog, service: ResolvedService) -> Iterator[str]:
+    """The arguments that are another number in every default world that gives them."""
+    worlds = [world.engine.parsed for world in service.defaults if world.engine is not None]
+    for name, number in log.numbers.items():
+        given = [value for parsed in worlds if isinstance(value := parsed.get(name), int | float)]
+        if given and not any(same(name, value, number) for value in given):
+            yield name
 
 
 def candidates(log: BootLog, services: Iterable[ResolvedService]) -> tuple[ResolvedService, ...]:
@@ -47,8 +86,8 @@ def _named(log: BootLog, service: ResolvedService) -> list[bool | None]:
         models = [model for parsed in worlds if isinstance(model := parsed.get("model"), str)]
         answers.append(any(_same_model(log.model, model) for model in models) if models else None)
     if log.served:
-        known = [names for parsed in worlds if isinstance(names := parsed.get("served_model_name"), list)]
-        answers.append(any(set(log.served) & set(names) for names in known) if known else None)
+        known = [names for parsed in worlds if isinstance(names := parsed.get("served_model_name"), list) and names]
+        answers.append(any(log.served[0] == names[0] for names in known) if known else None)
     if log.port is not None:
         ports = [port for parsed in worlds if isinstance(port := parsed.get("port"), int)]
         answers.append(None if not ports or log.port in ports else False)

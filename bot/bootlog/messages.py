@@ -20,6 +20,8 @@ MAX_VALUE = 300
 _PLACE = re.compile(r"%(?:s|d|\.\d+f)")
 _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 _TEXT = re.compile(r"[\w./+@:-]+")
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
+"""What a line says of anything but a model: the longest name of an architecture is half as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,10 @@ class Message:
                     yield name, how["words"][text]
             elif name == "release" and not _RELEASE.match(text):
                 continue
-            elif _TEXT.fullmatch(text) and len(text) <= MAX_VALUE:
-                yield name, text.rpartition(".")[2] if name == "attention_backend" else text
+            elif len(text) <= MAX_VALUE and _TEXT.fullmatch(text):
+                word = text.rpartition(".")[2] if name == "attention_backend" else text
+                if name == "model" or _WORD.fullmatch(word):
+                    yield name, word
 
 
 @dataclass(frozen=True, slots=True)

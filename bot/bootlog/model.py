@@ -27,8 +27,9 @@ class BootLog:
     """What one engine said in its last boot.
 
     `said` is by property, and `release` for the version. `container` is the name that Docker Compose puts before the
-    lines, empty without one; `model` and `served` are the model and the names that it is served under, empty where the
-    log does not say them. `lines` counts the lines that are the engine's at all.
+    lines, empty without one; `model` and `served` are the model and the names that it is served under (of several, a
+    log may say the first alone), empty where the log does not say them. `lines` counts the lines that are the engine's
+    at all.
     """
 
     container: str
@@ -39,3 +40,11 @@ class BootLog:
     lines: int = 0
     doubts: Mapping[str, str] = field(default_factory=dict)
     """Properties that the log says in two ways, and why neither counts."""
+    numbers: Mapping[str, int | float] = field(default_factory=dict)
+    """The given arguments that are numbers or switches, by name: they tell composes of one model apart, and are no
+    secrets."""
+
+    @property
+    def nameless(self) -> bool:
+        """Whether it says nothing by which a service is called."""
+        return not (self.container or self.model or self.served) and self.port is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeGuard
 
 from bot.bootlog.lines import Line, engine_lines
@@ -22,6 +23,14 @@ _MODE = re.compile(
 _MODES = {"0": "NONE", "1": "PIECEWISE", "2": "FULL", "[2,0]": "FULL_DECODE_ONLY", "[2,1]": "FULL_AND_PIECEWISE"}
 _NAME = re.compile(r"[\w./+@:-]{1,300}")
 _NUMBER = re.compile(r"\d{1,12}")
+_FRACTION = re.compile(r"\d{1,12}\.\d{1,12}")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
+"""A value of a property that is text: the longest that vLLM has is half as long, and no prompt or address is one."""
+
+_USER = re.compile(r"(?<=://)[^/@]*@")
+MAX_NUMBERS = 100
+"""Arguments that are kept of one log."""
+
 _NUMBERS = frozenset(
     {
         "max_model_len",
@@ -31,6 +40,7 @@ _NUMBERS = frozenset(
         "spec_decode.num_speculative_tokens",
     }
 )
+_NAMED = frozenset({"model", "served"})
 _SWITCHES = frozenset({"enforce_eager", "prefix_caching", "chunked_prefill"})
 _LITERALS: Mapping[str, Value] = {"True": True, "False": False, "None": None}
 
@@ -56,6 +66,7 @@ class _Boot:
     doubts: dict[str, str] = field(default_factory=dict)
     captured: dict[str, Said] = field(default_factory=dict)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    numbers: dict[str, int | float] = field(default_factory=dict)
     port: int | None = None
     started: bool = False
     told: int = 0
@@ -88,7 +99,7 @@ class _Boot:
             return
         for name, value in message.values(found):
             if name == "model":
-                self.names.setdefault("model", (str(value),))
+                self.names.setdefault("model", _names(value))
             else:
                 self._say(name, Said(value, line.number, message.name), message.first)
 
@@ -117,6 +128,7 @@ class _Boot:
         found = entries(text)
         for name, value in _read(known_messages().arguments, found):
             self.said.setdefault(name, Said(value, line, "arguments"))
+        self.numbers = dict(islice(_numbers(found), MAX_NUMBERS))
         port = found.get("port", "")
         self.port = int(port) if _NUMBER.fullmatch(port) else self.port
         for key in ("model", "model_tag"):
@@ -134,7 +146,8 @@ class _Boot:
         said = {**self.said, **self.whole}
         told = {name: found for name, found in said.items() if name not in self.doubts}
         model = next(iter(self.names.get("model", ())), "")
-        return BootLog(container, told, model, self.names.get("served", ()), self.port, self.told, dict(self.doubts))
+        served = self.names.get("served", ())
+        return BootLog(container, told, model, served, self.port, self.told, dict(self.doubts), dict(self.numbers))
 
 
 _NOTHING = Said("", 0, "")
@@ -197,11 +210,24 @@ def _fits(value: object, name: str) -> TypeGuard[Value]:
         return isinstance(value, int) and not isinstance(value, bool)
     if name in _SWITCHES:
         return isinstance(value, bool)
-    return value is None or isinstance(value, str | int)
+    if isinstance(value, str):
+        return name in _NAMED or _WORD.fullmatch(value) is not None
+    return value is None or isinstance(value, int)
+
+
+def _numbers(found: Mapping[str, str]) -> Iterator[tuple[str, int | float]]:
+    for name, text in found.items():
+        if text in ("True", "False"):
+            yield name, text == "True"
+        elif _NUMBER.fullmatch(text):
+            yield name, int(text)
+        elif _FRACTION.fullmatch(text):
+            yield name, float(text)
 
 
 def _names(value: object) -> tuple[str, ...]:
-    """Names of a model: one, or a printed list of them."""
-    if isinstance(value, str) and value.startswith("["):
-        return tuple(name for name in re.findall(r"'([^'\\]{1,300})'", value)[:20] if _NAME.fullmatch(name))
-    return (value,) if isinstance(value, str) else ()
+    """Names of a model: one, or a printed list of them; without the user of an address."""
+    if not isinstance(value, str):
+        return ()
+    names = re.findall(r"'([^'\\]{1,300})'", value)[:20] if value.startswith("[") else [value]
+    return tuple(_USER.sub("", name) for name in names if _NAME.fullmatch(name))

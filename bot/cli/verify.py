@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from bot.bootlog import BootLog, Comparison, Shift, candidates, compare, effects, read
+from bot.bootlog import BootLog, Comparison, Shift, compare, effects, matches, read
 from bot.bootlog.contract import verification_json
 from bot.bootlog.reading import MAX_BYTES
 from bot.bootlog.wording import headline, proof, setting, shifted, shown, told
@@ -118,11 +118,9 @@ def _chosen(
         )
     if not services:
         raise Failure(f"{path}: no service runs a vLLM engine")
-    if len(boots) == 1 and len(services) == 1:
-        return boots[0], services[0]
-    pairs = [(boot, service) for boot in boots for service in candidates(boot, services)]
-    if len(pairs) == 1:
-        return pairs[0]
+    found = [match for boot in boots for match in matches(boot, services, named=len(boots) == 1)]
+    if len(found) == 1:
+        return found[0].log, found[0].service
     if len(services) > 1 and not named:
         names = ", ".join(service.name for service in services)
         raise Failure(f"{path} has several services with an engine: name one with FILE:SERVICE ({names})")

@@ -15,3 +15,8 @@ def mistake_answer(mistake: Mistake) -> str:
 def refusal_answer(command: Command) -> str:
     """The answer to somebody who may not use a command."""
     return f"{code(f'/{command.name}')} is for {command.who}."
+
+
+def elsewhere_answer(command: Command) -> str:
+    """The answer to a command on an issue, where it has nothing to do."""
+    return f"{code(f'/{command.name}')} is for pull requests, and this is an issue. `/help` lists the commands."

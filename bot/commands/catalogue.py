@@ -34,11 +34,21 @@ class Explain:
 
 
 @dataclass(frozen=True, slots=True)
+class Verify:
+    """Asks whether a boot log is of what a compose says: the one of this path or slug, or with None the one that it
+    fits.
+    """
+
+    subject: str | None = None
+    service: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Help:
     """Asks what can be asked."""
 
 
-Request = Recheck | Explain | Help
+Request = Recheck | Explain | Verify | Help
 
 
 class Wrong(Exception):
@@ -49,7 +59,9 @@ class Wrong(Exception):
 class Command:
     """A command. `usage` is how it is written, `summary` what it does in a few words, `details` the rest of its
     documentation in Markdown, `parse` makes a request of the words behind it and raises `Wrong`. `permissions` are
-    those that may use it; `for_author` says that the author of the pull request may, whatever the permission.
+    those that may use it; `for_author` says that the author of the pull request or issue may, whatever the permission.
+    `needs` says of a command that takes a block of code what that is and how it is pasted, in Markdown that goes on
+    behind "needs"; empty for the others. `on_issues` is False for one that only a pull request has a use for.
     """
 
     name: str
@@ -59,12 +71,15 @@ class Command:
     parse: Callable[[tuple[str, ...]], Request]
     permissions: frozenset[Permission] = frozenset({"admin", "write"})
     for_author: bool = True
+    needs: str = ""
+    on_issues: bool = True
 
     @property
     def who(self) -> str:
         """Who may use it, in words."""
         named = "people with write access"
-        return f"{named}, and the author of the pull request" if self.for_author else named
+        author = "the author of the pull request" + (" or issue" if self.on_issues else "")
+        return f"{named}, and {author}" if self.for_author else named
 
 
 def may(command: Command, permission: Permission, is_author: bool, is_bot: bool) -> bool:
@@ -86,8 +101,20 @@ def _explain(words: tuple[str, ...]) -> Request:
         raise Wrong("needs the path of a compose, its slug, or the id of a hazard")
     if len(words) > 2:
         raise Wrong("takes a path or a slug, and a property; a path with spaces goes in backquotes")
-    subject, _, service = words[0].partition(":")
-    return Explain(subject.removeprefix("./"), service or None, words[1] if len(words) == 2 else None)
+    subject, service = _place(words[0])
+    return Explain(subject, service, words[1] if len(words) == 2 else None)
+
+
+def _verify(words: tuple[str, ...]) -> Request:
+    if len(words) > 1:
+        raise Wrong("takes a path or a slug, and the log in a code block below; a path with spaces goes in backquotes")
+    return Verify(*_place(words[0])) if words else Verify()
+
+
+def _place(word: str) -> tuple[str, str | None]:
+    """A path or slug, and the service behind a colon."""
+    subject, _, service = word.partition(":")
+    return subject.removeprefix("./"), service or None
 
 
 RECHECK = Command(
@@ -97,6 +124,7 @@ RECHECK = Command(
     "The pull request's head is looked at again, over the tip of its base branch as it is now. Comments that no longer "
     "hold are marked, new ones are added, nothing is said twice.",
     _nothing(Recheck()),
+    on_issues=False,
 )
 EXPLAIN = Command(
     "explain",
@@ -112,6 +140,28 @@ EXPLAIN = Command(
     f"The properties are {', '.join(f'`{name}`' for name in PROPERTIES)}.",
     _explain,
 )
+VERIFY = Command(
+    "verify",
+    "/verify [FILE[:SERVICE]]",
+    "holds the boot log below it against a compose",
+    "The log stands in a code block of the same comment, behind the command; it may be folded away:\n\n"
+    "````markdown\n/verify compose/solo.yml\n\n<details><summary>boot log</summary>\n\n```\n"
+    "INFO 12-01 00:29:25 [api_utils.py:273] non-default args: {…}\n…\n```\n\n</details>\n````\n\n"
+    "Each property is resolved from the files (of the pull request's head; on an issue, of the default branch) and "
+    "read from the log: they agree, the log contradicts, or it does not say it. Where it contradicts, a world that it "
+    "fits is named. What only a log proves, how the worker ends with the CUDA graphs, is told, with the hazards that "
+    "it changes. [boot-logs.md](boot-logs.md) tells what is read, and shows an answer.\n\n"
+    "The compose is named by its path or slug, with `:service` where it has several engines. Without a name it is the "
+    "one that the log fits, by the names of its model and container, its port and its arguments; where several fit, "
+    "they are named to choose from.\n\n"
+    "Nothing of the log is repeated or kept but the values of these properties, the names of the model, the port, and "
+    "arguments that are numbers: arguments hold keys. The comment itself is as public as any other, so "
+    "take out whatever is secret.",
+    _verify,
+    needs="a boot log in a code block behind it, in the same comment and not quoted: three backquotes on a line of "
+    "their own above the log, and three below it. Inside of `<details>` an empty line goes before the first three. "
+    "What is wanted is what `docker compose logs` prints from the start of the container on, until the server is up",
+)
 HELP = Command(
     "help",
     "/help",
@@ -120,5 +170,5 @@ HELP = Command(
     _nothing(Help()),
 )
 
-COMMANDS: Mapping[str, Command] = {command.name: command for command in (RECHECK, EXPLAIN, HELP)}
+COMMANDS: Mapping[str, Command] = {command.name: command for command in (RECHECK, EXPLAIN, VERIFY, HELP)}
 """Every command by its name."""

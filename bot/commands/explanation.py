@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.audit import Unit, discover
 from bot.commands.catalogue import EXPLAIN, Explain
 from bot.commands.hazard import explain_hazard, hazard_ids
+from bot.commands.subjects import named, no_such
 from bot.compose import load_project
 from bot.engine import PROPERTIES, Property, source_links, undoubted
 from bot.markdown import cell, code, folded, prose
@@ -16,7 +16,6 @@ from bot.resolution import EngineWorld, Repository, ResolvedService, resolve_ser
 from bot.review.chain import chain_lines
 from bot.review.links import OFFLINE, Links
 from bot.review.sections import Section, fitted, paragraph
-from bot.tree import UnreadableFile
 
 MAX_BYTES = 60_000
 """Of an answer; GitHub takes 65,536 characters."""
@@ -38,35 +37,14 @@ def explain(asked: Explain, repository: Repository, links: Links = OFFLINE) -> s
     if asked.hazard() in hazard_ids():
         return explain_hazard(asked.subject, links)
     if asked.property is not None and asked.property not in PROPERTIES:
-        return _no_such("property", asked.property, PROPERTIES)
+        return no_such("property", asked.property, PROPERTIES, EXPLAIN)
     units = discover(repository.tree, repository.documents, repository.catalog.configuration).units
-    chosen = _named(asked.subject, units, repository)
+    chosen = named(asked.subject, units, repository)
     if not chosen:
         names = [*(unit.path for unit in units), *repository.catalog.slugs, *hazard_ids()]
-        return _no_such("compose or hazard", asked.subject, names)
+        return no_such("compose or hazard", asked.subject, names, EXPLAIN)
     sections = [section for unit in chosen for section in _unit(asked, unit, repository, links)]
     return fitted(sections, MAX_BYTES)
-
-
-def _no_such(what: str, name: str, names: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name[:200], list(names), 3, 0.5)
-    hint = f" Did you mean {' or '.join(map(code, near))}?" if near else f" The usage is {code(EXPLAIN.usage)}."
-    return f"There is no {what} {code(name)} here.{hint}"
-
-
-def _named(subject: str, units: Sequence[Unit], repository: Repository) -> list[Unit]:
-    """The composes that a path or a slug means: those of the registry, else the one whose header has the slug."""
-    paths = set(repository.catalog.slugs.get(subject, ())) or {subject}
-    found = [unit for unit in units if not paths.isdisjoint(unit.files)]
-    return found or [unit for unit in units if _slug(unit, repository, subject) == subject]
-
-
-def _slug(unit: Unit, repository: Repository, subject: str) -> str | None:
-    try:
-        text = repository.tree.read(unit.path) or ""
-    except UnreadableFile:
-        return None
-    return repository.header(unit.path, text).slug if subject in text else None
 
 
 def _unit(asked: Explain, unit: Unit, repository: Repository, links: Links) -> Iterable[Section]:
@@ -76,7 +54,7 @@ def _unit(asked: Explain, unit: Unit, repository: Repository, links: Links) -> I
         place = links.place(error.path or unit.path, error.line)
         yield paragraph(f"Docker Compose refuses this file, at {place}: {prose(error.message)}")
     if asked.service is not None and not names:
-        yield paragraph(_no_such("service", asked.service, project.services))
+        yield paragraph(no_such("service", asked.service, project.services, EXPLAIN))
     interplay = () if asked.property is None else None
     for name in names[:MAX_SERVICES]:
         service = resolve_service(repository, unit.files, name, interplay=interplay, project=project)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from markdown_it import MarkdownIt
@@ -36,10 +36,11 @@ _NEAR = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A command, and what it asks for."""
+    """A command, and what it asks for. `block` is the content of the code block behind it, for one that takes one."""
 
     command: Command
     request: Request
+    block: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,34 @@ def find(comment: str) -> tuple[Found | Mistake, ...]:
     comment = comment[:MAX_COMMENT]
     if not _BEGINS.search(comment):
         return ()
+    tokens = _MARKDOWN.parse(comment)
     found: dict[Found | Mistake, None] = {}
-    for line in islice(_lines(comment), MAX_LINES):
+    for line, index in islice(_lines(comment, tokens), MAX_LINES):
         match = _LINE.fullmatch(line)
         item = _read(match[1], match[2]) if match else None
+        if isinstance(item, Found) and item.command.needs:
+            item = _with_block(item, _block(tokens, index))
         if item is not None:
             found[item] = None
             if len(found) == MAX_COMMANDS:
                 break
     return tuple(found)
+
+
+def _with_block(found: Found, block: str | None) -> Found | Mistake:
+    if block is None:
+        return Mistake(f"`/{found.command.name}` needs {found.command.needs}.", found.command)
+    return replace(found, block=block)
+
+
+def _block(tokens: list[Token], index: int) -> str | None:
+    """The content of the first fenced code behind a token that is no part of a quotation."""
+    quoted = 0
+    for token in tokens[index:]:
+        quoted += token.nesting if token.type.startswith("blockquote") else 0
+        if token.type == "fence" and not quoted:
+            return token.content
+    return None
 
 
 def _read(name: str, rest: str) -> Found | Mistake | None:
@@ -87,17 +107,19 @@ _MARKDOWN = (
 """Just what can hide a line. Emphasis and links are left alone, so that a path stays as it was typed."""
 
 
-def _lines(comment: str) -> Iterator[str]:
-    """The lines of paragraphs outside of quotations that begin with a slash, code spans with their backquotes."""
+def _lines(comment: str, tokens: list[Token]) -> Iterator[tuple[str, int]]:
+    """The lines of paragraphs outside of quotations that begin with a slash, code spans with their backquotes; and the
+    number of the token that each is in.
+    """
     source = comment.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    tokens = _MARKDOWN.parse(comment)
     quoted = 0
-    for token, before in zip(tokens, [None, *tokens], strict=False):
+    for index, (token, before) in enumerate(zip(tokens, [None, *tokens], strict=False)):
         quoted += token.nesting if token.type.startswith("blockquote") else 0
         if token.type == "inline" and not quoted and before is not None and before.type == "paragraph_open":
             first, last = token.map or (0, 0)
             begun = {words[0] for line in source[first:last] if (words := line.split()) and words[0][0] == "/"}
-            yield from (line for line in _visible(token.children or []) if line and line.split()[0] in begun)
+            lines = (line for line in _visible(token.children or []) if line and line.split()[0] in begun)
+            yield from ((line, index) for line in lines)
 
 
 def _visible(children: list[Token]) -> Iterator[str]:

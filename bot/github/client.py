@@ -21,6 +21,7 @@ from bot.github.model import (
     CheckRun,
     Conversation,
     Edit,
+    IssueKey,
     MinimiseReason,
     NewComment,
     OpenPull,
@@ -230,16 +231,9 @@ class GitHub:
             raise _unplaceable(error) from error
         return int(object_of(answer.data)["id"])
 
-    async def create_comment(self, pull: PullKey, body: str) -> int:
-        """A comment in the conversation. Returns its id."""
-        request = in_repository(
-            "POST",
-            pull.repository,
-            "/issues/{number}/comments",
-            number=pull.number,
-            body={"body": writing.cut(body, writing.MAX_BODY_BYTES)},
-        )
-        return int(object_of((await self._requests.send(request)).data)["id"])
+    async def create_comment(self, issue: IssueKey, body: str) -> int:
+        """A comment in the conversation of a pull request or an issue. Returns its id."""
+        return await self.issues.comment(issue.repository, issue.number, body)
 
     async def amend(
         self, edits: Sequence[Edit] = (), minimise: Sequence[tuple[str, MinimiseReason]] = ()
@@ -252,11 +246,11 @@ class GitHub:
             return ()
         return await amendments.write(self._requests, edits, minimise)
 
-    async def react(self, pull: PullKey, comment_id: int, content: Reaction) -> None:
+    async def react(self, issue: IssueKey, comment_id: int, content: Reaction) -> None:
         """React to a comment in the conversation; a second time is no error."""
         request = in_repository(
             "POST",
-            pull.repository,
+            issue.repository,
             "/issues/comments/{id}/reactions",
             id=comment_id,
             body={"content": content},

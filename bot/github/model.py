@@ -29,14 +29,21 @@ class RepositoryName:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class PullKey:
-    """One pull request of the repository that it asks to be merged into."""
+class IssueKey:
+    """One issue of a repository. At GitHub every pull request is one, too: they share numbers, and the API of comments
+    and reactions.
+    """
 
     repository: RepositoryName
     number: int
 
     def __str__(self) -> str:
         return f"{self.repository}#{self.number}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PullKey(IssueKey):
+    """One pull request of the repository that it asks to be merged into."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bot.github.model import PullKey, RepositoryName
+from bot.github.model import IssueKey, PullKey, RepositoryName
 
 MAX_CHANGED_PATHS = 3000
 
@@ -29,15 +29,15 @@ class PullEvent:
 
 @dataclass(frozen=True, slots=True)
 class CommentEvent:
-    """Somebody wrote in the conversation of a pull request."""
+    """Somebody wrote below an issue or in the conversation of a pull request: `issue` is a `PullKey` there."""
 
     installation: int
-    pull: PullKey
+    issue: IssueKey
     comment_id: int
     body: str
     author: str
     author_is_bot: bool
-    pull_author: str
+    issue_author: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +136,14 @@ def _pull_request(payload: Mapping[str, Any]) -> Event:
 
 def _issue_comment(payload: Mapping[str, Any]) -> Event:
     issue = _mapping(payload, "issue")
-    if issue.get("pull_request") is None:
-        return Nothing("the comment is on an issue")
     if payload.get("action") != "created":
         return Nothing("only a new comment is read")
     comment = _mapping(payload, "comment")
     author = _mapping(comment, "user", {})
+    key = IssueKey if issue.get("pull_request") is None else PullKey
     return CommentEvent(
         _installation(payload),
-        PullKey(_repository(payload), _number(issue.get("number"), "issue.number")),
+        key(_repository(payload), _number(issue.get("number"), "issue.number")),
         _number(comment.get("id"), "comment.id"),
         str(comment.get("body") or ""),
         str(author.get("login") or "ghost"),

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from bot.audit import Contains, Report, Unit, audit, unknown_rules
+from bot.bootlog import BootLog
 from bot.catalog import Configuration, read_catalog
-from bot.commands import Explain, explain
+from bot.commands import Explain, Verification, Verify, explain, verify
 from bot.compose import Documents
 from bot.engine import Pin
 from bot.engine.missing import missing
@@ -81,6 +82,30 @@ class Explained:
         return explain(self.asked, judged_by(configuration, repository(head)), self.links)
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The answer to `/verify`. `lacking` are pins of releases that nobody has facts of."""
+
+    verification: Verification
+    lacking: tuple[Pin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Asks whether logs are of what the proposed state says."""
+
+    asked: Verify
+    logs: tuple[BootLog, ...]
+    links: Links
+
+    def __call__(self, base: Tree, head: Tree) -> Held:
+        """The answer."""
+        configuration = repository(base).catalog.configuration
+        proposed = judged_by(configuration, repository(head))
+        found = verify(self.asked, self.logs, proposed, _rules(), self.links)
+        return Held(found, _lacking(found.pins))
+
+
 @cache
 def _rules() -> Rules:
     return load_rules()
@@ -126,8 +151,6 @@ def analyse(
     clock = Striking(known_from(rules.upstream.known, sources.source), knowledge.facts)
     old = _audit(before, rules, touched.base, clock)
     new = _audit(after, rules, touched.head, clock)
-    unknown = set(missing((*old.pins, *new.pins)))
-    lacking = {pin.release: pin for pin in (*old.pins, *new.pins) if pin.release in unknown} if unknown else {}
     moved = bumps(before, proposed, (old, new), renamed, rules.upstream, knowledge)
     found = review(old, new, diffs, renamed, edit, moved, vendored(before, after, new))
     found = with_fixes(found, diffs, fixes(after, new, found, rules))
@@ -135,7 +158,13 @@ def analyse(
         reference for bump in moved for reference in (*(fix.reference for fix in bump.fixes), *bump.unrecorded)
     )
     references.update(clock.undecided)
-    return Analysis(found, diffs, tuple(lacking.values()), sources.lacking, tuple(references))
+    return Analysis(found, diffs, _lacking((*old.pins, *new.pins)), sources.lacking, tuple(references))
+
+
+def _lacking(pins: Sequence[Pin]) -> tuple[Pin, ...]:
+    """The pins of releases without facts, each release once."""
+    unknown = set(missing(pins))
+    return tuple({pin.release: pin for pin in pins if pin.release in unknown}.values()) if unknown else ()
 
 
 def judged_by(configuration: Configuration, repository: Repository) -> Repository:

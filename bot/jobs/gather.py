@@ -5,11 +5,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeVar
 
 from bot.github.client import GitHub
 from bot.github.errors import TooLarge
-from bot.github.model import Blob, ChangedFile, Conversation, RepositoryName, TreeEntry
+from bot.github.model import Blob, ChangedFile, RepositoryName, TreeEntry
 from bot.jobs.files import perhaps_links, proposed
 from bot.jobs.resolver import RESOLVER, SECONDS, Asked, Question
 from bot.tree import MAX_FILE_BYTES
@@ -55,20 +56,23 @@ def changed_blobs(changes: Iterable[ChangedFile]) -> list[str]:
 
 
 class Gathering:
-    """The two sides of a change, and what of them has been fetched."""
+    """The two sides of a change, and what of them has been fetched: the commit `base`, and over it the `changes` that
+    are there at the commit `head`. Without changes both sides are the same.
+    """
 
     def __init__(
         self,
         github: GitHub,
         repository: RepositoryName,
-        conversation: Conversation,
-        changes: Sequence[ChangedFile],
-        known: Mapping[str, Blob],
+        base: str,
+        head: str,
+        changes: Sequence[ChangedFile] = (),
+        known: Mapping[str, Blob] = MappingProxyType({}),
     ) -> None:
         self._github = github
         self._repository = repository
-        self._base_sha = conversation.base_sha
-        self._head_sha = conversation.head_sha
+        self._base_sha = base
+        self._head_sha = head
         self._changes = changes
         self._blobs = dict(known)
         self._sides: tuple[Entries, Entries] | None = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bot.commands import find
 from bot.github import payloads
-from bot.github.model import PullKey, RepositoryName
+from bot.github.model import IssueKey, PullKey, RepositoryName
+from bot.jobs.asking import as_json, asked_in
 from bot.store import Job
 
 REVIEW = "review"
@@ -32,15 +32,17 @@ def job_of(delivery: str, event: payloads.Event) -> Job | None:
                 return None
             return review_job(delivery, event.installation, event.pull, event.head_sha)
         case payloads.CommentEvent():
-            if event.author_is_bot or not find(event.body):
+            asked = () if event.author_is_bot else asked_in(event.body)
+            if not asked:
                 return None
-            data = {"comment": event.comment_id, "body": event.body, "author": event.author, "by": event.pull_author}
+            about = {**_issue(event.installation, event.issue), "is_pull": isinstance(event.issue, PullKey)}
+            who = {"comment": event.comment_id, "author": event.author, "by": event.issue_author}
             return Job(
                 delivery,
                 COMMAND,
-                str(event.pull),
-                {**_pull(event.installation, event.pull), **data},
-                account=event.pull.repository.owner,
+                str(event.issue),
+                {**about, **who, "asked": as_json(asked)},
+                account=event.issue.repository.owner,
             )
         case payloads.RerequestEvent():
             data = {**_repository(event.installation, event.repository), "sha": event.head_sha}
@@ -82,7 +84,7 @@ def job_of(delivery: str, event: payloads.Event) -> Job | None:
 
 def review_job(identity: str, installation: int, pull: PullKey, head_sha: str | None, *, forced: bool = False) -> Job:
     """The review of a pull request. `forced`: somebody asked for it, so nothing is skipped."""
-    data = {**_pull(installation, pull), "head": head_sha, "forced": forced}
+    data = {**_issue(installation, pull), "head": head_sha, "forced": forced}
     return Job(identity, REVIEW, str(pull), data, latest_wins=True, account=pull.repository.owner)
 
 
@@ -107,9 +109,14 @@ def pull_of(job: Job) -> PullKey:
     return PullKey(repository_of(job), int(job.data["number"]))
 
 
+def issue_of(job: Job) -> IssueKey:
+    """The issue that a command was written below: a `PullKey` for a pull request."""
+    return pull_of(job) if job.data["is_pull"] else IssueKey(repository_of(job), int(job.data["number"]))
+
+
 def _repository(installation: int, repository: RepositoryName) -> Mapping[str, Any]:
     return {"installation": installation, "owner": repository.owner, "name": repository.name}
 
 
-def _pull(installation: int, pull: PullKey) -> Mapping[str, Any]:
-    return {**_repository(installation, pull.repository), "number": pull.number}
+def _issue(installation: int, issue: IssueKey) -> Mapping[str, Any]:
+    return {**_repository(installation, issue.repository), "number": issue.number}

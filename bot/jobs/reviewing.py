@@ -106,7 +106,7 @@ class Reviewing:
         head, base = conversation.head_sha, conversation.base_sha
         if not files.complete:
             return await self._unfinished(github, pull, conversation, INCOMPLETE)
-        gathering = Gathering(github, pull.repository, conversation, files.files, blobs)
+        gathering = Gathering(github, pull.repository, base, head, files.files, blobs)
         try:
             found = await self._found(gathering, files)
         except TooLarge as error:

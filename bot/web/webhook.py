@@ -22,8 +22,8 @@ MAX_BODY_BYTES = 26 * 1024 * 1024
 """GitHub sends at most 25 MB."""
 
 READ_SECONDS = 20.0
-LARGE_BYTES = 256 * 1024
-"""A payload over this size is parsed in a thread: others wait for their answers meanwhile."""
+LARGE_BYTES = 48 * 1024
+"""A payload over this size is read in a thread, for it may hold a log: others wait for their answers meanwhile."""
 
 MAX_NAME = 100
 
@@ -79,19 +79,24 @@ class Webhook:
             return "malformed", _answer(400, "X-GitHub-Event or X-GitHub-Delivery is missing")
         if event not in payloads.EVENTS:
             return "ignored", _answer(200, f"nothing is done for {event}")
+        asked = (delivery, event, body, request.content_type)
         try:
-            payload = await _parsed(body, request.content_type)
+            told = await asyncio.to_thread(self._read, *asked) if len(body) > LARGE_BYTES else self._read(*asked)
         except ValueError:
             return "malformed", _answer(400, "the payload is no JSON")
-        return await self._take(delivery, payloads.read(event, payload), event)
+        return await self._take(delivery, *told, event)
+
+    def _read(self, delivery: str, name: str, body: bytes, content_type: str) -> tuple[payloads.Event, Job | None]:
+        """What a delivery says, and what is to be done for it. Raises `ValueError`."""
+        event = payloads.read(name, _parsed(body, content_type))
+        return event, self._job_of(delivery, event)
 
     @staticmethod
     def _unsigned(delivery: str) -> tuple[str, web.Response]:
         log.warning("a delivery without the right signature", extra={"delivery": delivery[:MAX_NAME]})
         return "unsigned", _answer(401, f"{HEADER} is missing or wrong")
 
-    async def _take(self, delivery: str, event: payloads.Event, name: str) -> tuple[str, web.Response]:
-        job = self._job_of(delivery, event)
+    async def _take(self, delivery: str, event: payloads.Event, job: Job | None, name: str) -> tuple[str, web.Response]:
         if job is None:
             why = event.why if isinstance(event, payloads.Nothing) else "nothing to do"
             log.debug("a delivery that needs nothing", extra={"delivery": delivery, "event": name, "why": why})
@@ -114,17 +119,11 @@ def _answer(status: int, text: str) -> web.Response:
     return web.Response(status=status, text=text)
 
 
-async def _parsed(body: bytes, content_type: str) -> Any:
+def _parsed(body: bytes, content_type: str) -> Any:
     """The payload, sent as JSON or in a form. Raises `ValueError`."""
     if content_type == "application/x-www-form-urlencoded":
         fields = parse_qs(body.decode("utf-8"), max_num_fields=10)
         body = fields.get("payload", [""])[0].encode()
-    if len(body) > LARGE_BYTES:
-        return await asyncio.to_thread(_loads, body)
-    return _loads(body)
-
-
-def _loads(body: bytes) -> Any:
     try:
         return json.loads(body)
     except RecursionError:

@@ -9,9 +9,11 @@ import pytest
 from bot.commands import (
     COMMANDS,
     HELP,
+    NO_ENGINE,
     Explain,
     Found,
     Mistake,
+    elsewhere_answer,
     find,
     help_text,
     may,
@@ -19,7 +21,7 @@ from bot.commands import (
     page,
     refusal_answer,
 )
-from bot.commands.catalogue import Permission
+from bot.commands.catalogue import RECHECK, Permission
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "commands.md"
 
@@ -51,21 +53,26 @@ def test_every_command_is_named_and_can_be_written_as_its_usage_says() -> None:
         assert f"`{command.usage}`" in help_text()
         assert f"`{command.usage}`" in page()
         written = command.usage.replace("<path, slug or hazard>", "a.yml").replace("[property]", "prefix_caching")
-        (found,) = find(written)
+        (found,) = find(written.replace("[FILE[:SERVICE]]", "a.yml:engine") + "\n```\na log\n```")
         assert isinstance(found, Found)
         assert found.command is command
 
 
 def test_no_answer_is_a_command() -> None:
     answers = [help_text(), *(refusal_answer(command) for command in COMMANDS.values())]
-    mistakes = [item for text in ("/rechek", "/explain", "/explain a b c") for item in find(text)]
+    answers += [elsewhere_answer(RECHECK), NO_ENGINE]
+    wrong = ("/rechek", "/explain", "/explain a b c", "/verify", "/verify a b")
+    mistakes = [item for text in wrong for item in find(text)]
     answers += [mistake_answer(item) for item in mistakes if isinstance(item, Mistake)]
-    assert len(answers) == 7
-    assert [find(answer) for answer in answers] == [()] * 7
+    assert len(answers) == 12
+    assert [find(answer) for answer in answers] == [()] * 12
 
 
 def test_a_refusal_says_who_may() -> None:
-    assert refusal_answer(HELP) == "`/help` is for people with write access, and the author of the pull request."
+    assert refusal_answer(HELP) == (
+        "`/help` is for people with write access, and the author of the pull request or issue."
+    )
+    assert refusal_answer(RECHECK).endswith("and the author of the pull request.")
 
 
 def test_what_is_asked_is_a_value() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.github.model import PullKey, RepositoryName
+from bot.github.model import IssueKey, PullKey, RepositoryName
 from bot.github.payloads import (
     EVENTS,
     CommentEvent,
@@ -58,7 +58,7 @@ def test_a_repository_is_known_by_its_parts_too() -> None:
 
 
 def test_a_comment() -> None:
-    expected = CommentEvent(3, PullKey(REPOSITORY, 7), 11, "/recheck", "ann", author_is_bot=False, pull_author="bob")
+    expected = CommentEvent(3, PullKey(REPOSITORY, 7), 11, "/recheck", "ann", author_is_bot=False, issue_author="bob")
     assert read("issue_comment", COMMENT) == expected
 
 
@@ -76,7 +76,13 @@ def test_a_bot_is_known_as_one(change: dict[str, Any]) -> None:
     assert event.author_is_bot
 
 
-@pytest.mark.parametrize("change", [{"action": "edited"}, {"action": "deleted"}, {"issue": {"number": 7}}])
+def test_a_comment_on_an_issue_is_on_no_pull_request() -> None:
+    event = read("issue_comment", {**COMMENT, "issue": {"number": 7, "user": {"login": "bob"}}})
+    assert isinstance(event, CommentEvent)
+    assert (type(event.issue), str(event.issue), event.issue_author) == (IssueKey, "acme/serving#7", "bob")
+
+
+@pytest.mark.parametrize("change", [{"action": "edited"}, {"action": "deleted"}])
 def test_other_comments_are_nothing(change: dict[str, Any]) -> None:
     assert isinstance(read("issue_comment", {**COMMENT, **change}), Nothing)
 
