@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.bootlog.comparison import compare, same
+from bot.bootlog.messages import known_messages
 from bot.bootlog.model import BootLog
 from bot.resolution import ResolvedService
 
@@ -42,9 +43,14 @@ def _match(log: BootLog, service: ResolvedService) -> Match:
 
 
 def other_numbers(log: BootLog, service: ResolvedService) -> Iterator[str]:
-    """The arguments that are another number in every default world that gives them."""
+    """The arguments that are another number in every default world that gives them, but for those of which the log says
+    what became of them.
+    """
     worlds = [world.engine.parsed for world in service.defaults if world.engine is not None]
+    told = {word for name, key in known_messages().configuration.items() if name in log.said for word in key.keys}
     for name, number in log.numbers.items():
+        if name in told or name in log.said:
+            continue
         given = [value for parsed in worlds if isinstance(value := parsed.get(name), int | float)]
         if given and not any(same(name, value, number) for value in given):
             yield name

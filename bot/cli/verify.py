@@ -16,12 +16,14 @@ from bot.bootlog.wording import headline, proof, setting, shifted, shown, told
 from bot.cli.failure import Failure
 from bot.cli.hints import no_service
 from bot.cli.learning import Learning, informed, offline_option, pins_of
-from bot.cli.opening import locate, opened, readable
-from bot.cli.options import env_option, format_option, repo_option, rev_option, symbol_option
+from bot.cli.opening import links_to, locate, opened, readable
+from bot.cli.options import env_option, format_option, repo_option, rev_option, symbol_option, url_option
 from bot.cli.terminal import Terminal
+from bot.commands import Verify, verify
 from bot.compose import load_project
 from bot.hazards import load_rules
 from bot.resolution import Repository, ResolvedService, resolve_service
+from bot.review import Links
 
 _STYLES = {"agrees": "green", "contradicts": "bold red", "log only": "cyan", "not said": "dim"}
 
@@ -35,7 +37,8 @@ _STYLES = {"agrees": "green", "contradicts": "bold red", "log only": "cyan", "no
 @symbol_option
 @click.option("--all", "everything", is_flag=True, help="Print the properties too that the log does not say.")
 @offline_option
-@format_option("text", "json")
+@format_option("text", "json", "markdown")
+@url_option
 def verify_command(
     log: str,
     subject: str,
@@ -46,12 +49,14 @@ def verify_command(
     everything: bool,
     offline: bool,
     output: str,
+    url: str,
 ) -> None:
     """Hold a vLLM boot LOG (a file, or - for standard input) against a compose FILE.
 
     Each property is resolved from the files and read from the log: they agree, the log contradicts, or it does not say
     it. Where the log contradicts the default world, other worlds that it fits are named. Only a log tells what the
-    worker did with the CUDA graphs; the hazards that this changes are listed.
+    worker did with the CUDA graphs; the hazards that this changes are listed. Markdown is what /verify in a comment
+    answers, about the default world.
 
     The exit status is 0 when nothing contradicts, 1 when something does, 2 for unreadable input or a log without an
     engine.
@@ -63,6 +68,10 @@ def verify_command(
         readable(repository)
         names = _names(repository, path, wanted, env)
         rules = load_rules()
+        if output == "markdown":
+            if env or symbols:
+                raise Failure("--format markdown is about the default world: leave --env and --symbol out")
+            sys.exit(_markdown(read(text), Verify(path, wanted or None), repository, links_to(root, rev, url), offline))
 
         def work() -> list[ResolvedService]:
             return [
@@ -81,6 +90,22 @@ def verify_command(
         if len(text) > MAX_BYTES:
             click.echo(f"only the first {MAX_BYTES >> 20} MB of the log were read", err=True)
     sys.exit(1 if found.verdict == "contradicts" else 0)
+
+
+def _markdown(boots: Sequence[BootLog], asked: Verify, repository: Repository, links: Links, offline: bool) -> int:
+    """Prints the answer to a comment, and gives the exit status."""
+    if not boots:
+        raise Failure(_NO_ENGINE)
+    rules = load_rules()
+    found = informed(lambda: verify(asked, boots, repository, rules, links), lambda it: it.pins, Learning(offline))
+    click.echo(found.answer)
+    return (1 if found.contradicts else 0) if found.settled else 2
+
+
+_NO_ENGINE = (
+    "the log has no line of a vLLM engine: they carry a mark such as [core.py:115], and the one that says most "
+    "begins with 'Initializing a V1 LLM engine'"
+)
 
 
 def _text(log: str) -> str:
@@ -112,10 +137,7 @@ def _chosen(
 ) -> tuple[BootLog, ResolvedService]:
     """The boot and the service that belong together."""
     if not boots:
-        raise Failure(
-            "the log has no line of a vLLM engine: they carry a mark such as [core.py:115], and the one that says most "
-            "begins with 'Initializing a V1 LLM engine'"
-        )
+        raise Failure(_NO_ENGINE)
     if not services:
         raise Failure(f"{path}: no service runs a vLLM engine")
     found = [match for boot in boots for match in matches(boot, services, named=len(boots) == 1)]

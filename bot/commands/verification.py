@@ -12,7 +12,7 @@ from bot.bootlog.wording import proof, setting, shifted, shown
 from bot.commands.catalogue import VERIFY, Verify
 from bot.commands.subjects import named, no_such
 from bot.compose import Project, load_project
-from bot.engine import PROPERTIES, Pin, Property, Value
+from bot.engine import Pin, Property, Value
 from bot.hazards import Rules
 from bot.markdown import cell, code, prose
 from bot.resolution import Repository, ResolvedService, resolve_service
@@ -48,12 +48,13 @@ _AGREED = ("| | both say | line of the log |", "|---|---|---|")
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The answer, as Markdown. `settled` is False where a log could not be held against anything. `pins` are those of
-    the engines that it is about.
+    """The answer, as Markdown. `settled` is False where a log could not be held against anything, `contradicts` True
+    where one speaks against the files. `pins` are those of the engines that it is about.
     """
 
     answer: str
     settled: bool
+    contradicts: bool = False
     pins: tuple[Pin, ...] = ()
 
 
@@ -124,19 +125,19 @@ class _Verifying:
         named = self._asked.subject is not None and len(logs) == 1
         services = [place.service for place in self._places]
         found = [(log, self._decided(matches(log, services, named=named))) for log in logs[:MAX_ENGINES]]
-        sections: list[Section] = []
-        pins: list[Pin] = []
-        for match in (those[0] for _, those in found if len(those) == 1):
-            sections += self._answer(match)
-            pins += match.service.pins
-        open_ = [(log, those) for log, those in found if len(those) != 1]
-        if not sections or any(those for _, those in open_):
-            sections += [section for log, those in open_ for section in self._question(log, those, len(logs) > 1)]
+        settled = [those[0] for _, those in found if len(those) == 1]
+        compared = [(match, compare(match.log, match.service)) for match in settled]
+        sections = [section for match, held in compared for section in self._answer(match, held)]
+        for log, those in found:
+            if len(those) > 1 or not (those or settled):
+                sections += self._question(log, those, len(logs) > 1)
         if len(logs) > MAX_ENGINES:
             sections.append(
                 paragraph(f"The log has the lines of {len(logs)} engines, of which {MAX_ENGINES} are answered for.")
             )
-        return Verification(fitted(sections, MAX_BYTES), bool(pins), tuple(pins))
+        pins = tuple(pin for match in settled for pin in match.service.pins)
+        against = any(held.against for _, held in compared)
+        return Verification(fitted(sections, MAX_BYTES), bool(settled), against, pins)
 
     def _decided(self, found: tuple[Match, ...]) -> tuple[Match, ...]:
         """The only service that the log is of. Where it fits none in the default world, it may fit one in another."""
@@ -162,21 +163,21 @@ class _Verifying:
     def _place(self, service: ResolvedService) -> _Place:
         return next(place for place in self._places if place.service is service)
 
-    def _answer(self, match: Match) -> Iterator[Section]:
+    def _answer(self, match: Match, found: Comparison) -> Iterator[Section]:
         """What a log says of its service."""
         service, links = match.service, self._links
-        found = compare(match.log, service)
         rows = {verdict: [row for row in found.rows if row.verdict == verdict] for verdict in _ORDER}
         where = f"{links.place(service.path, service.position.line)}, service {code(service.name)}"
         yield paragraph(f"#### {where}")
         yield paragraph(_headline(found) + ("" if self._asked.subject else f" {_WHY}"))
         telling = [*rows["contradicts"], *(row for row in rows["log only"] if row.name != EFFECTIVE)]
         yield Section("", tuple(self._telling(row, service) for row in telling), _HEAD)
-        others = [code(name) for name in other_numbers(match.log, service) if name not in PROPERTIES]
+        others = [code(name) for name in other_numbers(match.log, service)]
         if others:
             yield paragraph(f"Arguments with another value in the log than in the files: {', '.join(others)}.")
         if found.against:
-            yield paragraph(_fitting(found, len(service.worlds) - len(service.defaults)))
+            others_ = {tuple(world.realisation.deviations.items()) for world in service.worlds if not world.default}
+            yield paragraph(_fitting(found, len(others_)))
         yield from self._proved(found, effects(match.log, service, self._rules))
         agreed = tuple(_agreed(row) for row in rows["agrees"])
         yield Section(f"{len(agreed)} agree", agreed, _AGREED, folded=True)

@@ -62,6 +62,21 @@ def test_a_log_of_another_world_names_it(folder: Path) -> None:
     assert "sk-not-a-real-key" not in result.stdout
 
 
+def test_markdown_is_the_answer_to_a_comment(folder: Path) -> None:
+    result = verify(folder, "--format", "markdown")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("#### `c.yml:3`, service `vllm`\n\n**The log contradicts")
+    assert f"It fits with `{CACHED}` set on the host." in result.stdout
+    assert isinstance(verify(folder, "--format", "markdown", "--env", CACHED).exception, Failure)
+    (folder / "boot.log").write_text("hello")
+    assert isinstance(verify(folder, "--format", "markdown").exception, Failure)
+    (folder / "boot.log").write_text(text("0.25.1-mtp"))
+    (folder / "c.yml").write_text(COMPOSE.replace("$${PREFIX_CACHE_ARG:-}", "--enable-prefix-caching"))
+    assert verify(folder, "--format", "markdown").exit_code == 0
+    (folder / "c.yml").write_text("services:\n" + OTHER + OTHER.replace("other:", "more:"))
+    assert verify(folder, "--format", "markdown").exit_code == 2
+
+
 def test_in_that_world_all_agrees(folder: Path) -> None:
     result = verify(folder, "--env", CACHED)
     assert result.exit_code == 0

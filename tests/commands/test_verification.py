@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.bootlog import read
 from bot.catalog import read_catalog
+from bot.cli.verify import verify_command
 from bot.commands import Verification, Verify, find, verify
 from bot.compose import Documents
 from bot.hazards import load_rules
@@ -18,6 +21,8 @@ from bot.review import Links
 from bot.tree import MemoryTree
 from tests.bootlog.test_reading import LOWERED, text
 from tests.bootlog.test_verify import CACHED, COMPOSE, OTHER
+from tests.corpus import needs_corpus
+from tests.history.conftest import History, history  # noqa: F401
 
 LINKS = Links("https://github.com/acme/serving", "a" * 40, "https://bot.example.org/hazards")
 LOG = text("0.25.1-mtp") + LOWERED
@@ -197,3 +202,16 @@ def test_nothing_of_a_log_is_more_than_a_value(piece: str, text: str) -> None:
     assert find(answer) == ()
     for line in answer.splitlines():
         assert not line.startswith("|") or len(re.findall(r"(?<!\\)\|", line)) == 4
+
+
+EXAMPLE = Path(__file__).parent.parent.parent / "docs" / "examples" / "boot-logs" / "prefix-caching-off.md"
+
+
+@needs_corpus
+def test_the_example_is_what_its_command_prints(history: History) -> None:  # noqa: F811
+    command = (EXAMPLE.parent.parent / "README.md").read_text(encoding="utf-8")
+    path, revision = re.findall(r"\$name\.log (\S+) \\\n.* --rev (\w+) ", command)[0]
+    given = [str(EXAMPLE.with_suffix(".log")), path, "--repo", str(history.root), "--rev", revision]
+    result = CliRunner().invoke(verify_command, [*given, "--format", "markdown", "--offline"])
+    assert result.exit_code == 1
+    assert result.stdout == EXAMPLE.read_text(encoding="utf-8"), "run the command of docs/examples/README.md"

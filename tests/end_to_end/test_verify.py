@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.github import IssueComment
+from bot.web.manifest import read_manifest
 from tests.bootlog.test_reading import LOWERED, text
 from tests.bootlog.test_verify import CACHED, COMPOSE
 from tests.end_to_end.harness import CLEAN, World, ours, world
@@ -113,6 +114,19 @@ async def test_a_redelivery_answers_nothing_twice(tmp_path: Path) -> None:
         here.hub.redeliver(guid)
         await here.settle()
         assert len(below(here, number)) == 1
+
+
+async def test_issues_have_to_be_granted_for_commands_to_be_heard(tmp_path: Path) -> None:
+    async with world(tmp_path, FILES) as here:
+        installation = here.repository.installation
+        less = {name: level for name, level in installation.permissions.items() if name != "issues"}
+        here.hub.set_permissions(installation, less)
+        await here.settle()
+        before = len(here.hub.hooks.deliveries)
+        here.repository.comment_on_issue(here.repository.open_issue("It is slow").number, "maintainer", pasted())
+        await here.settle()
+        assert len(here.hub.hooks.deliveries) == before
+        assert read_manifest().missing_permissions(less) == ["issues: write"]
 
 
 async def test_an_edited_comment_is_left_alone(tmp_path: Path) -> None:
