@@ -176,8 +176,7 @@ class _Verifying:
         if others:
             yield paragraph(f"Arguments with another value in the log than in the files: {', '.join(others)}.")
         if found.against:
-            others_ = {tuple(world.realisation.deviations.items()) for world in service.worlds if not world.default}
-            yield paragraph(_fitting(found, len(others_)))
+            yield paragraph(_fitting(found))
         yield from self._proved(found, effects(match.log, service, self._rules))
         agreed = tuple(_agreed(row) for row in rows["agrees"])
         yield Section(f"{len(agreed)} agree", agreed, _AGREED, folded=True)
@@ -195,8 +194,8 @@ class _Verifying:
         place = next((one for one in because if one.path and one.line and one.kind != "engine-default"), None)
         if place is None:
             return ""
-        shown_ = f"line {place.line}" if place.path == service.path else ""
-        return f", {self._links.place(place.path, place.line, shown_)}"
+        here = f"line {place.line}" if place.path == service.path else ""
+        return f", {self._links.place(place.path, place.line, here)}"
 
     def _proved(self, found: Comparison, shifts: Sequence[Shift]) -> Iterator[Section]:
         """What nothing but a log tells, and the hazards that are others with it."""
@@ -269,8 +268,10 @@ def _headline(found: Comparison) -> str:
     return "The log says nothing that the files also say."
 
 
-def _fitting(found: Comparison, others: int) -> str:
+def _fitting(found: Comparison) -> str:
     """The worlds that the log fits, where the default one is none of them."""
+    worlds = (world.realisation.deviations for world in found.service.worlds if not world.default)
+    others = len({tuple(deviations.items()) for deviations in worlds})
     if found.fits:
         ways = " or ".join(code(setting(fit)) for fit in found.fits)
         return f"It fits with {ways} set on the host."

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from bot.github.model import IssueKey, PullKey
 from bot.github.payloads import read
-from bot.jobs.kinds import job_of, pull_of
+from bot.jobs.kinds import issue_of, job_of, pull_of
 from bot.store import Job
 
 COMMON: dict[str, Any] = {
@@ -66,3 +67,12 @@ def test_the_rest_of_the_table() -> None:
     ]
     assert job("ping") is None
     assert job("check_suite", action="completed", check_suite={"head_sha": "c"}) is None
+
+
+@pytest.mark.parametrize(("issue", "kind"), [({"pull_request": {}}, PullKey), ({}, IssueKey)])
+def test_a_command_knows_whether_it_is_on_a_pull_request(issue: dict[str, Any], kind: type) -> None:
+    comment = {"id": 1, "body": "/verify a.yml\n```\nsecret\n```", "user": {"login": "ann", "type": "User"}}
+    found = job("issue_comment", action="created", issue={"number": 7, **issue}, comment=comment)
+    assert found is not None
+    assert (type(issue_of(found)), str(issue_of(found)), found.partition) == (kind, "acme/serving#7", "acme/serving#7")
+    assert "secret" not in json.dumps(found.as_json())
