@@ -2,11 +2,13 @@
 
 A line counts as the engine's only with the mark that vLLM's logger puts before each one, `[core.py:123]`, so that
 text which somebody sent to the engine is never taken for what it says: the logger marks each line of such text with
-the file that wrote it, which is another one.
+the file that wrote it, which is another one. From 0.32.0 on the logger can write JSON, an object a line, which has the
+module's name instead.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,6 +53,10 @@ def engine_lines(text: str) -> Iterator[Line]:
     for number, raw in enumerate(re.split(r"\r\n|\n", text), 1):
         for piece in [part for part in raw.split("\r") if part] or [""]:
             container, rest, marked = _bare(piece)
+            if objects := _json(container, rest, number):
+                yield from (*_joined(open_line, parts), *objects)
+                open_line, parts = None, []
+                continue
             found = _logged(container, rest, number)
             if found is not None:
                 yield from _joined(open_line, parts)
@@ -95,6 +101,21 @@ def _bare(piece: str) -> tuple[str, str, bool]:
         if process := _PROCESS.match(text):
             text, marked = text[process.end() :], True
     return container, text, marked
+
+
+def _json(container: str, text: str, number: int) -> list[Line]:
+    """The lines of a message that was written as JSON, where a whole object of the logger's form stands."""
+    if not (text.startswith("{") and '"message"' in text):
+        return []
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    name, message = found.get("name"), found.get("message")
+    if not (isinstance(name, str) and name.startswith("vllm.") and isinstance(message, str)):
+        return []
+    file = f"{name.rpartition('.')[2]}.py"
+    return [Line(container, file, line, number) for line in message.split("\n")]
 
 
 def _logged(container: str, text: str, number: int) -> Line | None:

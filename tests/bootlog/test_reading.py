@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import textwrap
 from pathlib import Path
 
@@ -110,6 +112,32 @@ def test_a_cut_log_says_less_and_nothing_else(name: str) -> None:
     for end in range(0, len(log), 7):
         assert said(log[:end]).items() <= whole.items()
         assert said(log[end:]).items() <= {**whole}.items()
+
+
+def as_json(log: str) -> str:
+    """As the logger writes it with `--logging-config.formatter json`."""
+    found = re.findall(r"^(.*?)(INFO|WARNING) (\S+ \S+) \[(\w+)\.py:\d+\] ?(.*)$", log, re.MULTILINE)
+    lines = [
+        (
+            before,
+            {"asctime": at, "levelname": level, "name": f"vllm.somewhere.{name}", "process": 9, "message": message},
+        )
+        for before, level, at, name, message in found
+    ]
+    return "".join(f"{before}{json.dumps(line)}\n" for before, line in lines)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_written_as_json_is_read_alike(name: str) -> None:
+    assert said(as_json(text(name))) == said(text(name))
+    assert said(as_json(text(name))[:-40]).items() <= said(text(name)).items()
+
+
+@pytest.mark.parametrize("name", ["vllm.entrypoints.logger", "core", "somebody.core", None])
+def test_json_of_another_module_counts_for_nothing(name: str | None) -> None:
+    message = "hello\nInitializing a V1 LLM engine (v9.9.9) with config: model='x', enable_prefix_caching=False, seed=0"
+    assert said(json.dumps({"name": name, "message": message})) == {}
+    assert said('{"message":' + "[" * 100_000) == {}
 
 
 def test_the_worker_lowers_the_mode() -> None:
