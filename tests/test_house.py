@@ -34,7 +34,7 @@ BELOW: dict[str, set[str]] = {
     "audit": {"compose", "shell", "worlds", "engine", "catalog", "claims", "hazards", "resolution"},
     "bootlog": {"engine", "hazards", "resolution", "audit"},
     "review": {"markdown", "compose", "engine", "catalog", "hazards", "resolution", "audit", "upstream"},
-    "remedies": {"compose", "engine", "catalog", "hazards", "resolution", "audit", "review"},
+    "remedies": {"claims", "compose", "engine", "catalog", "hazards", "resolution", "audit", "review"},
     "commands": {"markdown", "compose", "engine", "hazards", "resolution", "audit", "bootlog", "review"},
     "jobs": {
         "upstream",

@@ -155,5 +155,6 @@ def _observation(identity: str, claims: Sequence[Claim], found: Verdict) -> Obse
         "setting": "=".join(first.setting) if first.setting else "",
         "variable": first.kind == "default",
         "contradicted": True,
+        "claims": tuple(claims),
     }
     return Observation("claim", identity, first.position, (said[0], *found.because, *said[1:]), fields)

@@ -4,6 +4,7 @@ from bot.claims.mentions import ANY, CACHE, CONTEXT, DEPTH, DRAFTER, GRAPHS, SEQ
 from bot.claims.model import Claim
 from bot.claims.notes import ComposeNames, claims_of_note
 from bot.claims.reading import claims_of_comments
+from bot.claims.spelling import respelt, says
 from bot.claims.values import count, same_cache, same_count, same_release
 
 __all__ = [
@@ -19,7 +20,9 @@ __all__ = [
     "claims_of_comments",
     "claims_of_note",
     "count",
+    "respelt",
     "same_cache",
     "same_count",
     "same_release",
+    "says",
 ]

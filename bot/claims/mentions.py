@@ -33,7 +33,8 @@ WORDS = (
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A value of a property in a text. `explicit` mentions say by their own words that they are about the default;
-    the others are claims only where nothing else is said with them. `key`: the mention is the value of a key.
+    the others are claims only where nothing else is said with them. `key`: the mention is the value of a key. `spelt`
+    is where the value itself stands, as a number or a name; None where the words say it otherwise (`no drafter`).
     """
 
     start: int
@@ -44,6 +45,7 @@ class Mention:
     approximate: bool = False
     explicit: bool = False
     key: bool = False
+    spelt: tuple[int, int] | None = None
 
 
 _Found = tuple[ClaimKind, str, str | int | bool | None]
@@ -258,6 +260,20 @@ _KEYS: dict[str, tuple[tuple[re.Pattern[str], _Reader], ...]] = {
 }  # fmt: skip
 
 
+_SPELT = {
+    DEPTH: ("depth", "small"),
+    CONTEXT: ("number",),
+    CACHE: ("cache",),
+    PARALLEL: ("small",),
+    SEQUENCES: ("small",),
+    "release": ("release", "image"),
+    "image": ("image",),
+}
+"""The groups of the patterns that hold a value of a subject, or of a kind that has none."""
+
+_NUMBERED = re.compile(r"0\.\d{1,2}(?:\.(?:\d{1,2}|x))?")
+
+
 def of_key(key: str, value: str) -> Iterator[Mention]:
     """What the value of a key of the header says first: `Drafter: MTP n=3 (built-in)`. Both in small letters."""
     for pattern, read in _KEYS.get(key, ()):
@@ -299,6 +315,11 @@ def _is_twin(first: Mention, second: Mention) -> bool:
 
 
 def _mentions(match: re.Match[str], read: _Reader, *, explicit: bool, key: bool = False) -> Iterator[Mention]:
-    about = match.groupdict().get("about")
+    groups = match.groupdict()
+    about = bool(groups.get("about"))
     for kind, subject, value in read(match):
-        yield Mention(match.start(), match.end(), kind, subject, value, bool(about), explicit, key)
+        names = _SPELT.get(subject or kind, ())
+        spelt = next((match.span(name) for name in names if groups.get(name)), None)
+        if spelt is not None and kind == "release" and (part := _NUMBERED.search(match.string, *spelt)):
+            spelt = part.span()
+        yield Mention(match.start(), match.end(), kind, subject, value, about, explicit, key, spelt)

@@ -26,7 +26,9 @@ class Claim:
     about that. `words` are those that say so, from `position` to the column `end` (exclusive) of its line; `sentence`
     is the statement that they stand in, shortened. `about` are the composes that the statement names: their paths, and
     slugs as they are written; empty when it speaks of the services that it stands with. `setting` is the variable, and
-    its value, with which it is said to be so; None for the default.
+    its value, with which it is said to be so; None for the default. `spelt` are the columns (the last exclusive)
+    between which the value itself stands, where another one could be written there and the statement would be right;
+    None where it says more that hangs on the value, or says it otherwise.
     """
 
     kind: ClaimKind
@@ -39,6 +41,7 @@ class Claim:
     approximate: bool = False
     about: tuple[str, ...] = ()
     setting: tuple[str, str] | None = None
+    spelt: tuple[int, int] | None = None
 
     @property
     def identity(self) -> str:

@@ -11,6 +11,7 @@ from bot.claims.guards import is_no_claim, lists_others, names_in
 from bot.claims.mentions import WORDS, Mention, of_key, of_text
 from bot.claims.model import Claim, shortened
 from bot.claims.prose import Statement, comment_blocks, statements
+from bot.claims.spelling import spelt_alone
 from bot.claims.variables import defaults, toggles
 
 MAX_MENTIONS = 12
@@ -133,4 +134,5 @@ def claim_of(statement: Statement, mention: Mention) -> Claim:
         last.column + 1 if last.line == position.line else position.column + 1,
         mention.approximate,
         names_in(statement.text, segment_of(statement.text, mention)),
+        spelt=spelt_alone(statement, mention.spelt) if mention.spelt is not None else None,
     )

@@ -46,7 +46,8 @@ def defaults(path: str, blocks: Iterable[list[Line]]) -> Iterator[Claim]:
         begin = line.column + match.start("value")
         place = Position(path, line.number, begin)
         words = f"{match['name']} (default: {value})"
-        yield Claim("default", match["name"], value, words, shortened(line.text), place, begin + len(value))
+        end = begin + len(value)
+        yield Claim("default", match["name"], value, words, shortened(line.text), place, end, spelt=(begin, end))
 
 
 def toggles(statement: Statement) -> Iterator[Claim]:

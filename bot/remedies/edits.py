@@ -8,6 +8,7 @@ from bot.remedies.arguments import binding_spelling, near_flag, no_prefix_cachin
 from bot.remedies.case import Case
 from bot.remedies.model import Candidate
 from bot.remedies.patches import end_the_boot, name_in_list
+from bot.remedies.statements import state_value
 from bot.remedies.variables import double_dollar, drop_variable, forward_variable
 
 EDITS: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
@@ -20,5 +21,6 @@ EDITS: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     "near-flag": near_flag,
     "no-prefix-caching": no_prefix_caching,
     "pin-of-profile": pin_of_profile,
+    "state-value": state_value,
 }
 """What turns a finding into ways to edit its files, the best first. Each raises `NoEdit` when there is none."""
