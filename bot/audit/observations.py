@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from bot.compose import ComposeError
-from bot.engine import EngineError, Ineffective
+from bot.engine import EngineError, Ineffective, successor
 from bot.engine.facts import load as load_facts
 from bot.hazards import Observation
 from bot.provenance import Position, Reason
@@ -104,6 +104,7 @@ def _engine_error(service: ResolvedService, world: EngineWorld, error: EngineErr
         "add": _named(_ASKS_FOR, error.message),
         "remove": _named(_ASKS_AWAY, error.message),
         "near": _nearest_flag(world, error) if error.kind == "unknown-flag" else "",
+        "successor": _successor(world, error) if error.kind == "unknown-flag" else "",
         "documented": offer is not None,
         "comment": offer.text if offer else "",
         **_incomplete(service),
@@ -123,6 +124,12 @@ def _nearest_flag(world: EngineWorld, error: EngineError) -> str:
     asked = world.engine.releases if world.engine else ()
     known = load_facts(asked[-1]).spellings if asked else ()
     return next(iter(get_close_matches(_flag(error.argument), known, 1, 0.8)), "")
+
+
+def _successor(world: EngineWorld, error: EngineError) -> str:
+    """What the flag became in the release that does not have it; empty when that is not known."""
+    asked = world.engine.releases if world.engine else ()
+    return successor(_flag(error.argument), asked[-1]) if asked else ""
 
 
 def _flag(argument: str) -> str:

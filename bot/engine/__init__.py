@@ -18,6 +18,7 @@ from bot.engine.model import (
 )
 from bot.engine.models import model_from_argv
 from bot.engine.resolve import resolve, source_link, source_links
+from bot.engine.successors import successor
 
 __all__ = [
     "PROPERTIES",
@@ -39,5 +40,6 @@ __all__ = [
     "same_image",
     "source_link",
     "source_links",
+    "successor",
     "undoubted",
 ]

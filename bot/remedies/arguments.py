@@ -89,6 +89,14 @@ def near_flag(case: Case) -> Iterator[Candidate]:
         yield Candidate((edit,), f"Writes `{near}` instead of `{flag}`, which the release does not have", meant)
 
 
+def moved_flag(case: Case) -> Iterator[Candidate]:
+    """A flag that the release does not have, as what does the same there."""
+    flag, new = case.finding.cause.partition(":")[2], str(case.finding.observed.get("successor", ""))
+    meant = _meant(case, frozenset(), flag, new)
+    for edit in _everywhere(case, flag, new):
+        yield Candidate((edit,), f"Writes `{new}` instead of `{flag}`, which the release does not have", meant)
+
+
 def _everywhere(case: Case, old: str, new: str) -> Iterator[TextEdit]:
     """The places that the chain names, where the old text stands."""
     places = [(reason.path, reason.line) for reason in case.finding.chain if reason.kind in ("compose", "shell")]

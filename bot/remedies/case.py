@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from bot.catalog import Catalog
 from bot.hazards import Finding
 from bot.provenance import Word
 from bot.remedies.layout import Layout
@@ -29,6 +30,7 @@ class Case:
     finding: Finding
     service: ResolvedService | None
     tree: Tree
+    catalog: Catalog
     layouts: dict[str, Layout | NoEdit] = field(default_factory=dict)
 
     def layout(self, path: str) -> Layout:

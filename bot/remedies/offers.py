@@ -41,7 +41,7 @@ def remedies(
     left = [limits.proofs]
     layouts: dict[str, Layout | NoEdit] = {}
     for finding in findings:
-        case = Case(finding, _service(report, finding), repository.tree, layouts)
+        case = Case(finding, _service(report, finding), repository.tree, repository.catalog, layouts)
         found = _answer(repository, case, rules, limits, left)
         yield found if isinstance(found, Refusal) else found[0]
 
@@ -66,7 +66,8 @@ def together(
         if finding is None:
             answer: Answer = Refusal(asked.identity, "an edit for another finding ends it as well")
         else:
-            case = Case(finding, services.get((finding.path, finding.service)), repository.tree)
+            service = services.get((finding.path, finding.service))
+            case = Case(finding, service, repository.tree, repository.catalog)
             found = _answer(repository, case, rules, NO_LIMITS, [NO_LIMITS.proofs])
             if isinstance(found, Refusal):
                 answer = found
