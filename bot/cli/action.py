@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from bot.cli.audit import audit_forms, audited
+from bot.cli.audit import audit_forms, audited_with_edits
 from bot.cli.failure import Failure
 from bot.cli.opening import links_to
 from bot.cli.options import FAIL_ON
@@ -28,6 +28,7 @@ from bot.cli.workflow import fault
 from bot.hazards import Finding, Rules, at_least, load_rules
 from bot.printable import printable
 from bot.repositories import RepositoryError, UnknownRevision, git, merge_base
+from bot.review import Links
 
 MODES = ("auto", "review", "audit")
 MAX_EVENT_BYTES = 32 * 1024 * 1024
@@ -161,9 +162,13 @@ def _reviewed(inputs: Inputs, compared: Compared, rules: Rules, url: str) -> Ans
 
 
 def _audited(inputs: Inputs, rules: Rules, url: str) -> Answer:
-    report = audited(inputs.path, None, rules, inputs.offline)
+    report, fixes = audited_with_edits(inputs.path, None, rules, inputs.offline)
     in_git = _known(inputs.path, "HEAD")
-    forms = audit_forms(report, rules, lambda: links_to(inputs.path, None, url if in_git else ""))
+
+    def links() -> Links:
+        return links_to(inputs.path, None, url if in_git else "")
+
+    forms = audit_forms(report, rules, links, fixes)
     failed = any(at_least(finding.level, inputs.fail_on) for finding in report.findings)
     return Answer("audit", report.findings, forms, forms["markdown"], failed)
 

@@ -22,7 +22,10 @@ from bot.hazards import Rules, at_least, finding_json, load_rules
 from bot.repositories import work_tree
 
 if TYPE_CHECKING:
+    from bot.remedies import Fixes
+    from bot.resolution import Repository
     from bot.review import Links
+
 
 SCHEMA = 1
 FORMATS = ("json", "markdown", "sarif", "github")
@@ -54,10 +57,11 @@ def audit_command(
     The repository around PATH is read with it: its profiles, `patches.yml` and configuration say what is meant there.
     """
     rules = _chosen(load_rules(), only)
-    report = audited(path, rev, rules, offline)
+    wanted = "sarif" in (output, *(name for name, _ in also))
+    report, fixes = audited_with_edits(path, rev, rules, offline, wanted)
     if not report.units and not report.skipped:
         raise Failure(no_compose(path))
-    forms = audit_forms(report, rules, lambda: links_to(around(path)[0], rev, url))
+    forms = audit_forms(report, rules, lambda: links_to(around(path)[0], rev, url), fixes)
     if output == "text":
         from bot.cli import text
 
@@ -69,8 +73,8 @@ def audit_command(
         raise SystemExit(1)
 
 
-def audit_forms(report: Report, rules: Rules, links: Callable[[], Links]) -> dict[str, Form]:
-    """The forms of an audit, by their names."""
+def audit_forms(report: Report, rules: Rules, links: Callable[[], Links], fixes: Fixes) -> dict[str, Form]:
+    """The forms of an audit, by their names. `fixes` are for the one form that programs take edits from."""
 
     def markdown() -> str:
         from bot.review import standing
@@ -80,7 +84,7 @@ def audit_forms(report: Report, rules: Rules, links: Callable[[], Links]) -> dic
     def sarif() -> str:
         from bot.cli.sarif import report_sarif
 
-        return as_json(report_sarif(report, rules))
+        return as_json(report_sarif(report, rules, fixes))
 
     def github() -> str:
         from bot.cli.workflow import annotated
@@ -99,6 +103,13 @@ def _chosen(rules: Rules, only: tuple[str, ...]) -> Rules:
 
 def audited(path: Path, rev: str | None, rules: Rules, offline: bool) -> Report:
     """The report on the composes at or below a path. Raises `Failure`."""
+    return audited_with_edits(path, rev, rules, offline, wanted=False)[0]
+
+
+def audited_with_edits(
+    path: Path, rev: str | None, rules: Rules, offline: bool, wanted: bool = True
+) -> tuple[Report, Fixes]:
+    """The same, with the edits that are proved to end what stands by default, if they are wanted. Raises `Failure`."""
     root, inside = around(path)
     with announced(lambda: _reading(root, rev)) as begun, opened(root, rev) as repository:
         readable(repository)
@@ -117,8 +128,15 @@ def audited(path: Path, rev: str | None, rules: Rules, offline: bool) -> Report:
                 return audit(repository, rules, only=chosen, progress=next_one, contains=clock)
 
         report = informed(work, lambda report: report.pins, Learning(offline))
+        fixes = _proved(repository, report, rules) if wanted else {}
     skipped = tuple(item for item in report.skipped if lies(item.path, inside))
-    return replace(report, skipped=skipped)
+    return replace(report, skipped=skipped), fixes
+
+
+def _proved(repository: Repository, report: Report, rules: Rules) -> Fixes:
+    from bot.remedies import standing_fixes
+
+    return standing_fixes(repository, report, rules)
 
 
 def _reading(folder: Path, rev: str | None) -> str:

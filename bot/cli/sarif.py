@@ -17,7 +17,8 @@ from bot.hazards import Finding, Level, Rule, Rules
 from bot.markdown import shortened
 from bot.printable import printable
 from bot.provenance import Reason
-from bot.review import Review
+from bot.remedies import Fixes
+from bot.review import Fix, Replacement, Review
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -38,6 +39,9 @@ MAX_PLACES = 10
 MAX_TEXT = 2_000
 """Characters of a message."""
 
+MAX_FIX = 20_000
+"""Characters that a fix puts in: a line that is longer was made to be long."""
+
 MAX_DESCRIPTION = 1_000
 """Characters of a rule's description; GitHub takes 1,024."""
 
@@ -52,25 +56,29 @@ _SEVERITIES: Mapping[Level, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A finding, and SARIF's word for how it compares with the state before; empty when nothing was compared."""
+    """A finding, and SARIF's word for how it compares with the state before, empty when nothing was compared; `fix` is
+    an edit that ends it.
+    """
 
     finding: Finding
     baseline: str = ""
+    fix: Fix | None = None
 
 
-def report_sarif(report: Report, rules: Rules) -> dict[str, Any]:
+def report_sarif(report: Report, rules: Rules, fixes: Fixes | None = None) -> dict[str, Any]:
     """An audit. Findings that reports fold away are left out, but for accepted risks, which are suppressed; what could
-    not be read is a notification.
+    not be read is a notification. `fixes` are edits that are proved to end findings.
     """
     notes = [(problem.position.path, problem.position.line, problem.message) for problem in report.problems]
     notes += [(item.path, 1, item.reason) for item in report.skipped]
-    return _log([_Told(finding) for finding in report.findings], rules, notes)
+    edits = fixes or {}
+    return _log([_Told(finding, fix=edits.get(finding.identity)) for finding in report.findings], rules, notes)
 
 
 def review_sarif(review: Review, rules: Rules) -> dict[str, Any]:
     """What a change does: the findings that it introduces (`new`) or alters (`updated`), on its new version."""
-    told = [_Told(finding, "new") for finding in review.introduced]
-    told += [_Told(after, "updated") for _, after in review.changed]
+    told = [_Told(finding, "new", review.fixes.get(finding.identity)) for finding in review.introduced]
+    told += [_Told(after, "updated", review.fixes.get(after.identity)) for _, after in review.changed]
     return _log(told, rules)
 
 
@@ -153,6 +161,7 @@ class _Writer:
                 for number, reason in enumerate(filter(_is_here, finding.chain[:MAX_PLACES]), 1)
             ],
             "codeFlows": [{"threadFlows": [{"locations": list(self._steps(finding))}]}],
+            **self._fixes(told.fix),
             **_suppressions(finding),
             "partialFingerprints": {"identity/v1": _fingerprint(finding)},
             "properties": {
@@ -163,6 +172,19 @@ class _Writer:
                 "replay": printable(finding.replay),
             },
         }
+
+    def _fixes(self, fix: Fix | None) -> dict[str, Any]:
+        """The proved edit, file by file."""
+        if fix is None or not fix.replacements or sum(len(one.text) for one in fix.replacements) > MAX_FIX:
+            return {}
+        changes = [
+            {
+                "artifactLocation": self._artifact(path),
+                "replacements": [_replacement(one) for one in fix.replacements if one.path == path],
+            }
+            for path in dict.fromkeys(one.path for one in fix.replacements)
+        ]
+        return {"fixes": [{"description": _text(f"{fix.does}. {fix.proved}"), "artifactChanges": changes}]}
 
     def _steps(self, finding: Finding) -> Iterator[dict[str, Any]]:
         """The chain as a way that a reader walks, to the place of the finding. What the engine decides itself, and
@@ -180,9 +202,19 @@ class _Writer:
         return {"level": "note", "message": _text(message), **where}
 
     def _place(self, path: str, line: int) -> dict[str, Any]:
-        uri = quote(path.encode("utf-8", "surrogateescape"))
         region = {"startLine": max(line, 1)}
-        return {"physicalLocation": {"artifactLocation": {"uri": uri, "uriBaseId": ROOT}, "region": region}}
+        return {"physicalLocation": {"artifactLocation": self._artifact(path), "region": region}}
+
+    def _artifact(self, path: str) -> dict[str, str]:
+        uri = quote(path.encode("utf-8", "surrogateescape"))
+        return {"uri": uri, "uriBaseId": ROOT}
+
+
+def _replacement(part: Replacement) -> dict[str, Any]:
+    """Whole lines: up to the first column of the line behind them, or the end of a last line without an end."""
+    (line, column), (last, end) = part.begin, part.end
+    region = {"startLine": line, "startColumn": column, "endLine": last, "endColumn": end}
+    return {"deletedRegion": region, "insertedContent": {"text": part.text}}
 
 
 def _is_here(reason: Reason) -> bool:

@@ -2,32 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from bot.audit import Report
-from bot.hazards import Rules
-from bot.remedies.model import Changed, Offer
+from bot.hazards import Finding, Rules
+from bot.hazards.predicates import LEVELS
+from bot.remedies.model import Changed, Identity, Offer
 from bot.remedies.offers import Limits, remedies
 from bot.remedies.patch import patch
 from bot.resolution import Repository
-from bot.review import Fix, Review, Suggestion
+from bot.review import Fix, Replacement, Review, Suggestion
 
 IN_A_REVIEW = Limits(proofs=6, composes=20)
 """A proof costs about 40 ms of CPU for one compose. Most changes bring in one finding or two; further ones get their
 edit from `bot fix`, and so do edits that concern every compose, as those of `patches.yml` do.
 """
 
+IN_AN_AUDIT = Limits(proofs=40, composes=20)
+"""About five seconds of an audit that is written for a program to read."""
+
 MAX_SHOWN = 4_000
 """Characters of a suggestion or a patch in a comment: half a screen."""
 
 
-def fixes(repository: Repository, report: Report, found: Review, rules: Rules) -> dict[tuple[str, str, str, str], Fix]:
+Fixes = Mapping[Identity, Fix]
+
+
+def fixes(repository: Repository, report: Report, found: Review, rules: Rules) -> Fixes:
     """The edits for what a review tells, where `repository` is the proposed state and `report` its audit."""
-    answers = remedies(repository, report, found.told, rules, IN_A_REVIEW)
+    return _proved(repository, report, found.told, rules, IN_A_REVIEW)
+
+
+def standing_fixes(repository: Repository, report: Report, rules: Rules) -> Fixes:
+    """The edits for what an audit finds, the loudest first, as far as they are made in one go."""
+    loud = [one for one in report.findings if one.edit and one.level != "folded"]
+    return _proved(repository, report, sorted(loud, key=lambda one: LEVELS.index(one.level)), rules, IN_AN_AUDIT)
+
+
+def _proved(repository: Repository, report: Report, findings: Iterable[Finding], rules: Rules, limits: Limits) -> Fixes:
+    answers = remedies(repository, report, findings, rules, limits)
     return {answer.identity: _fix(answer) for answer in answers if isinstance(answer, Offer)}
 
 
 def _fix(offer: Offer) -> Fix:
     text = patch(offer.files)
-    return Fix(offer.does, offer.proved, text if _shows_as_it_is(text) else "", _suggestion(offer.files))
+    changes = tuple(Replacement(file.path, *part) for file in offer.files for part in file.replaced)
+    return Fix(offer.does, offer.proved, text if _shows_as_it_is(text) else "", _suggestion(offer.files), changes)
 
 
 def _suggestion(files: tuple[Changed, ...]) -> Suggestion | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 Identity = tuple[str, str, str, str]
 """What makes two findings the same one: rule, path, service, cause."""
@@ -87,6 +88,18 @@ class Changed:
         if first + tail == len(old) and first:
             first -= 1
         return first + 1, len(old) - tail, "\n".join(new[first : len(new) - tail])
+
+    @property
+    def replaced(self) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
+        """The lines that differ: from a line and column up to another, and what stands there now, with line ends."""
+        old, new = self.before.split("\n"), self.after.split("\n")
+        for what, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if what == "equal":
+                continue
+            if last < len(old):
+                yield (first + 1, 1), (last + 1, 1), "".join(f"{line}\n" for line in new[begin:end])
+            else:
+                yield (first + 1, 1), (last, len(old[-1]) + 1), "\n".join(new[begin:end])
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def mount_it(case: Case) -> Iterator[Candidate]:
         case.text(source)  # raises where it is not there
     edit = _beside(case, source, target)
     meant = Meant(frozenset({"volumes"}))
-    does = f"Mounts `{source}` at `{target}`"
+    does = f"Mounts `{source}` at `{target}` beside what is mounted already"
     yield Candidate((edit,), does, meant)
     with suppress(NoEdit):
         for further in end_the_boot(case):

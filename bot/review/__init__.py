@@ -3,7 +3,7 @@
 from bot.review.affected import Affected, affected
 from bot.review.bumps import Bump, Knowledge, bumps
 from bot.review.check import Annotation, CheckOutput, merge_group_check, nothing_to_review, unfinished
-from bot.review.comments import Comment, Fix, Suggestion
+from bot.review.comments import Comment, Fix, Replacement, Suggestion
 from bot.review.compare import PropertyChange, Review, review, with_fixes
 from bot.review.configuration import ConfigurationEdit, configuration_edit
 from bot.review.diff import FileDiff, file_diffs, patch_diffs
@@ -32,6 +32,7 @@ __all__ = [
     "Plan",
     "Posted",
     "PropertyChange",
+    "Replacement",
     "Review",
     "Suggestion",
     "Summary",

@@ -56,15 +56,27 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Replacement:
+    """The characters of a file from a line and column (from 1) up to another, and the text to put in their place."""
+
+    path: str
+    begin: tuple[int, int]
+    end: tuple[int, int]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
     """An edit that is proved to end a finding: what it `does`, what was `proved`, and the edit as a `patch`, and as a
-    suggestion where it can be one. `patch` is empty where a comment could not show it as it is.
+    suggestion where it can be one. `patch` is empty where a comment could not show it as it is; `replacements` are the
+    edit for a program.
     """
 
     does: str
     proved: str
     patch: str = ""
     suggestion: Suggestion | None = None
+    replacements: tuple[Replacement, ...] = ()
 
     @property
     def gist(self) -> tuple[str, ...]:

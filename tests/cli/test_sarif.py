@@ -226,3 +226,83 @@ def test_an_accepted_risk_is_suppressed(run: Run, folder: Folder) -> None:
     (suppression,) = result["suppressions"]
     assert (answer.status, suppression["kind"], suppression["status"]) == (0, "external", "accepted")
     assert suppression["justification"] == "short answers only"
+
+
+# Fixes ----------------------------------------------------------------------------------------------------------------
+
+
+def _applied(text: str, fix: Mapping[str, Any]) -> str:
+    """A file after a fix, as SARIF means it: each region is replaced, the last one first."""
+    (change,) = fix["artifactChanges"]
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    for part in reversed(change["replacements"]):
+        region = part["deletedRegion"]
+        begin = starts[region["startLine"] - 1] + region["startColumn"] - 1
+        end = starts[region["endLine"] - 1] + region["endColumn"] - 1
+        text = text[:begin] + part["insertedContent"]["text"] + text[end:]
+    return text
+
+
+DEAD = CORRUPT.replace(
+    "      - --enable-prefix-caching\n", "      - --port\n      - '1'\n      - --port\n      - '2'\n"
+)
+STALE = "# Drafter: MTP n=3\n#\n# Streams: 8\n" + DEAD.replace("'2'", "'2'\n      - --max-num-seqs=4")
+FIXES = {
+    "a line replaced": (CORRUPT, PAIR, CORRUPT.replace("--enable-p", "--no-enable-p")),
+    "lines taken out": (DEAD, "flag-without-effect", DEAD.replace("      - --port\n      - '1'\n", "")),
+    "a comment": (STALE, "stale-claim", STALE.replace("n=3", "n=2")),
+    "a last line without an end": (
+        CORRUPT.rstrip("\n"),
+        PAIR,
+        CORRUPT.replace("--enable-p", "--no-enable-p").rstrip("\n"),
+    ),
+    "other line ends": (
+        CORRUPT.replace("\n", "\r\n"),
+        PAIR,
+        CORRUPT.replace("--enable-p", "--no-enable-p").replace("\n", "\r\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIXES)
+def test_a_proved_edit_is_a_fix(run: Run, folder: Folder, name: str) -> None:
+    before, rule, after = FIXES[name]
+    root = folder({"compose.yml": before, "models/hare.yml": PROFILE})
+    results = run("audit", root, "--format", "sarif").json["runs"][0]["results"]
+    fixes = [result["fixes"] for result in results if result["ruleId"] == rule and "fixes" in result]
+    assert after in [_applied(before, fix) for (fix,) in fixes]
+    assert all("Proved by resolving" in fix["description"]["text"] for (fix,) in fixes)
+
+
+def test_a_fix_names_the_file_in_the_repository(run: Run, history: History) -> None:  # noqa: F811
+    history.state({"deploy/a b/compose.yml": CORRUPT, "deploy/models/hare.yml": PROFILE})
+    log = run("audit", history.root / "deploy", "--format", "sarif").json
+    (fix,) = (fix for result in log["runs"][0]["results"] for fix in result.get("fixes", ()))
+    assert fix["artifactChanges"][0]["artifactLocation"]["uri"] == "deploy/a%20b/compose.yml"
+
+
+def test_what_a_change_brings_has_its_fix(history: History) -> None:  # noqa: F811
+    history.state({"compose.yml": SAFE, "models/hare.yml": PROFILE})
+    history.state({"compose.yml": CORRUPT})
+    log = history.review("HEAD~1", "HEAD", "--format", "sarif").json
+    (fix,) = (fix for result in log["runs"][0]["results"] for fix in result.get("fixes", ()))
+    assert _applied(CORRUPT, fix) == SAFE
+
+
+def test_no_fix_is_proved_where_nobody_asks_for_it(run: Run, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def proved(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("bot.remedies.standing_fixes", proved)
+    files = {"compose.yml": CORRUPT, "models/hare.yml": PROFILE}
+    assert run("audit", folder(files), "--format", "json").status == 1
+
+
+@needs_sarif_schema
+@pytest.mark.parametrize("name", FIXES)
+def test_fixes_keep_to_the_schema(run: Run, folder: Folder, name: str) -> None:
+    log = run("audit", folder({"compose.yml": FIXES[name][0], "models/hare.yml": PROFILE}), "--format", "sarif").json
+    assert any("fixes" in result for result in log["runs"][0]["results"])
+    assert sarif_violations(log) == []
