@@ -32,7 +32,8 @@ _MEASURED = (
     r"fixes|fixed|merged?|ceiling|headroom|fits?|rung|ladder|arm|draw|trial"
 )
 _PLAN = (
-    r"todo|fixme|will|plan\w*|pending|follow-up|future|eventually|wip|later|next|soon|intend\w*|goal|target\w*|aim\w*|"
+    r"todo|fixme|will|plan\w*|pending|follow-up|future|eventually|wip|later|next|soon|intend\w*|goal|aim\w*|"
+    r"(?<!ctx )(?<!context )target\w*|"
     r"propos\w+|candidate|ideal\w*|hope\w*|expected|once"
 )
 _NO_CLAIM = re.compile(rf"(?<![\w-])(?:{_HISTORY}|{_CONDITION}|{_COMPARISON}|{_MEASURED}|{_PLAN})(?![\w])")

@@ -58,7 +58,10 @@ _METHOD = r"(?P<method>MTP|EAGLE-?3?|DFlash|drafter|draft(?:ing)?|spec(?:ulative
 _STATE = r"(?P<state>ON|OFF|enabled|disabled|true|false)"
 _DEFAULT = r"(?:by default|here\b|on this (?:compose|slug|file)|in this (?:compose|slug|file))"
 _SHIPS = r"(?:ships?|carries|passes|has|have|gets?|runs?(?: with)?|served?(?: with)?|comes? with)"
-_NUMBER = r"(?P<about>~\s?|≈\s?)?(?P<number>\d{1,3}(?:[,_]\d{3})+|\d{4,8}|\d{1,4}(?:\.\d{1,2})?\s?[KM])(?![\w.])"
+_NUMBER = (
+    r"(?P<about>~\s?|≈\s?)?(?P<number>\d{1,3}(?:[,_]\d{3})+|\d{4,8}|\d{1,4}(?:\.\d{1,2})?\s?[KM])"
+    r"(?![\w.])(?!\s?[-–]\s?~?\d)"
+)
 _CACHE = (
     r"(?P<cache>fp8(?:[_/ -]?e[45]m[23])?|nvfp4|int8(?:[-_ ](?:pth|per[-_ ]token[-_ ]head))?|int4|bf16|bfloat16|fp16|"
     r"float16|turboquant\w*|tq[234])"
@@ -169,6 +172,13 @@ _EXPLICIT: tuple[_Rule, ...] = tuple(
         (("prefix",), rf"prefix[- ]cach(?:ing|e)\s+(?:is\s+|stays\s+)?{_STATE}\s+{_DEFAULT}", _switch(PREFIX)),
         (("prefix",), rf"prefix[- ]cach(?:ing|e)\s+defaults?\s+(?:to\s+)?{_STATE}", _switch(PREFIX)),
         (("prefix",), rf"prefix(?:[- ]cach(?:ing|e))?[- ]{_STATE}\s+default", _switch(PREFIX)),
+        # "inert while prefix caching is off": it is now
+        (
+            ("prefix",),
+            rf"(?:inert|unused|idle|harmless)\s+(?:while|as long as)\s+prefix[- ]cach(?:ing|e)\s+(?:is|stays)"
+            rf"\s+{_STATE}(?!\w)",
+            _switch(PREFIX),
+        ),
         (("eager",), rf"enforce[-_ ]eager\s+(?:is\s+)?{_STATE}\s+{_DEFAULT}", _switch(EAGER)),
         (("graph",), rf"cuda ?graphs?\s+(?:are\s+|is\s+)?{_STATE}\s+{_DEFAULT}", _switch(EAGER, off=True)),
         (("eager",), r"runs?\s+(?:in\s+)?eager(?: mode)?\s+by default", _fixed(EAGER, True)),
@@ -182,6 +192,13 @@ _EXPLICIT: tuple[_Rule, ...] = tuple(
             r"default(?:s)?(?:\s+is(?:\s+now)?|\s*=|\s+to)\s+n\s?=\s?(?P<small>\d{1,2})(?![\d.])",
             _small(DEPTH),
         ),
+        (("default",), r"n\s?=\s?(?P<small>\d{1,2})\s+default(?!\w)(?!\s*(?:→|->|to\b))", _small(DEPTH)),
+        (
+            ("default",),
+            rf"default\s+`?kv[-_ ](?:cache[-_ ])?(?:d?type|format)`?\s+(?:is|=)\s+`?{_CACHE}(?!\w)",
+            _cache,
+        ),
+        (("default",), rf"defaults\s*\(\s*{_NUMBER}[- ]?(?:tokens?\s+)?(?:ctx|context)(?!\w)", _context),
         # "pinned to vLLM STABLE v0.24.0"
         (
             _RELEASES,
@@ -192,6 +209,12 @@ _EXPLICIT: tuple[_Rule, ...] = tuple(
         (_RELEASES, rf"{_RELEASE}\s*\(this pin\)", _release),
         (_RELEASES, rf"(?:this|the)\s+pin\s*(?:\(|=|:|is)\s*{_RELEASE}", _release),
         (_RELEASES, rf"overlay-free\s+on\s+(?:{_STOCK}\s+)?(?:vllm\s+)?{_RELEASE}(?=\s*(?:$|[.,;()—–]))", _release),
+        # "the dual on v0.24.0"
+        (
+            _RELEASES,
+            rf"(?:single|dual|quad|multi\d?|slug|compose)\s+on\s+(?:{_STOCK}\s+)?(?:vllm\s+)?{_RELEASE}(?=\s*(?:$|[.,;()—–]))",
+            _release,
+        ),
         (_RELEASES, rf"(?:{_STOCK}\s+vllm|vllm\s+{_STOCK})\s+{_RELEASE}(?=\s*(?:$|[.,;()—–]))", _release),
         (("vllm-openai",), r"runs\s+(?:on\s+)?(?:stock\s+)?(?P<image>vllm/vllm-openai:[\w.-]+)", _image),
     )
@@ -208,7 +231,8 @@ _ITEMS: tuple[_Rule, ...] = tuple(
         (_DRAFTERS, r"(?:MTP|spec|drafter)-off(?!\w)", _no_drafter),
         (("prefix",), rf"prefix[- ]cach(?:ing|e)\s*(?:is\s+|=\s*|:\s*)?{_STATE}(?!\w)", _switch(PREFIX)),
         (("ctx", "context"), rf"{_NUMBER}[- ]?(?:tokens?\s+)?(?:ctx|context)"
-         r"(?!\s*(?:pool|ceiling|limit|rung|window of|target))(?!\w)", _context),
+         r"(?:\s+target(?=\s*(?:$|[.,;)])))?(?!\s*(?:pool|ceiling|limit|rung|window of|target))(?!\w)", _context),
+        (("ctx", "context"), rf"max(?:imum)?\.?\s+(?:ctx|context)\s+(?:is\s+|of\s+)?{_NUMBER}", _context),
         (_MODEL_LEN, rf"max[-_ ]model[-_ ]len(?:gth)?\s*(?:=|:|\s)\s*{_NUMBER}", _context),
         (("kv",), rf"{_CACHE}\s+KV(?:[- ]cache)?"
          r"(?!\s*(?:pool|scale|head|quality|path|fidelity|row|=|:|\())(?!\w)", _cache),
@@ -228,7 +252,8 @@ _KEYS: dict[str, tuple[tuple[re.Pattern[str], _Reader], ...]] = {
     name: tuple((_compiled(rf"[`*]*(?:{pattern})"), read) for pattern, read in readers)
     for names, readers in (
         (
-            ("drafter", "speculation", "spec decode", "spec-decode", "speculative decoding", "spec"),
+            ("drafter", "draft", "draft model", "speculation", "spec decode", "spec-decode", "speculative decoding",
+             "spec"),
             (
                 (r"(?:none|no|off|disabled|n/a)(?![\w/])", _no_drafter),
                 (rf"{_METHOD}\s*[,:(]?\s*(?:n|k)\s?=\s?(?P<depth>\d{{1,2}})(?![\d.])", _drafter),

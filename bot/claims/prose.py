@@ -23,6 +23,9 @@ MAX_STATEMENT = 1200
 
 _RULE = re.compile(r"[-=─━═~_*+#>|\s]*$")
 _KEY = re.compile(r"(?![^:]*--)([A-Za-z][A-Za-z0-9 /_-]{0,24}?)\s*:(?=\s)[ \t]*")
+_COLUMN = re.compile(r"(max (?:ctx|context))\s{2,}(?=[~≈]\s?\d)", re.IGNORECASE)
+"""A key that is set off by blanks alone from its value, which is said to be about that."""
+
 _BULLET = re.compile(r"(?:[-*•⤷▸◦]|\d{1,2}[.)]|\(\d{1,2}\))\s+")
 _CODE = re.compile(r"(?:-\s+)?(?:--[a-z]|['\"{\[$])")
 _COMMAND = re.compile(
@@ -157,6 +160,8 @@ def _begin(line: Line) -> tuple[str, int] | None:
         return ("", bullet.end()) if bullet else None
     if ":" in text[:27] and (key := _KEY.match(text)) and len(key[1].split()) <= 3:
         return key[1].lower(), key.end()
+    if column := _COLUMN.match(text):
+        return column[1].lower(), column.end()
     return None
 
 
