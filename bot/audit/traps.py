@@ -13,8 +13,10 @@ from functools import partial
 
 from bot.claims import DRAFTER
 from bot.hazards import Observation
+from bot.hazards.finding import assignment
 from bot.provenance import Position, Reason
 from bot.resolution import EngineWorld, Repository, ResolvedService, resolve_service
+from bot.tree import text_of
 from bot.worlds.model import Deviation, Seam
 
 OFF = ("off", "0", "false", "no", "none")
@@ -44,7 +46,10 @@ def of_values(repository: Repository, files: tuple[str, ...], service: ResolvedS
         if seam is None or trials.left <= 0:
             continue
         toggle = _Toggle(name, seam, tuple(found), _documented(service, name), _accepted(service, name))
-        yield from _of_toggle(service, toggle, trials)
+        traps = list(_of_toggle(service, toggle, trials))
+        yield from traps
+        if not traps and any(_asks_whether_set(text_of(repository.tree, file), name) for file in files):
+            yield from _empty(service, toggle, trials)
 
 
 def _in_world(
@@ -131,6 +136,24 @@ def _of_toggle(service: ResolvedService, toggle: _Toggle, trials: _Trials) -> It
         yield from _mere_presence(service, toggle, trials)
 
 
+def _asks_whether_set(text: str, name: str) -> bool:
+    """Whether something in a compose tells an empty variable from one that is not set: `${NAME-…}`, `${NAME+…}`."""
+    return f"{{{name}-" in text or f"{{{name}+" in text
+
+
+def _empty(service: ResolvedService, toggle: _Toggle, trials: _Trials) -> Iterator[Observation]:
+    """A variable that is set to nothing, as a line `NAME=` in `.env` does, where that is not as if it were not set: it
+    stops the engine, or does what a value for on does.
+    """
+    worlds = trials.worlds(toggle.name, "")
+    if not _starts(trials.default) or not worlds or not _signature(worlds).isdisjoint(_signature(trials.default)):
+        return
+    on = (value for value in sorted(toggle.documented | set(toggle.compared) | {"1"}) if value.lower() in ON)
+    refused = all(_is_refused(world) for world in worlds)
+    if refused or any(_signature(trials.worlds(toggle.name, value)) == _signature(worlds) for value in on):
+        yield _trap(service, toggle, "empty", [""], understood="", worlds=worlds, trials=trials)
+
+
 def _is_switch(toggle: _Toggle) -> bool:
     """Whether the script asks for nothing but on and off."""
     return bool(toggle.compared) and all(word.lower() in (*OFF, *ON) for word in toggle.words)
@@ -150,11 +173,18 @@ def _misread(service: ResolvedService, toggle: _Toggle, trials: _Trials) -> Iter
         variants = (understood.upper(),) if understood.upper() not in toggle.words else ()
         for word in (word for word in (*tried, *variants) if word.lower() in family and word not in own):
             worlds = trials.worlds(toggle.name, word)
-            if worlds and _starts(worlds) and _signature(worlds).isdisjoint(wanted):
+            if _misses(worlds, wanted):
                 wrong.append(word)
                 model, there = understood, worlds
+        if wrong and _misses(trials.worlds(toggle.name, f"{understood} "), wanted):
+            wrong.append(f"{understood} ")
     if wrong:
         yield _trap(service, toggle, "word", wrong, understood=model, worlds=there, trials=trials)
+
+
+def _misses(worlds: Worlds, wanted: _Signature) -> bool:
+    """Whether something starts, and it is not what is wanted."""
+    return _starts(worlds) and _signature(worlds).isdisjoint(wanted)
 
 
 def _padded(toggle: _Toggle) -> tuple[str, str] | None:
@@ -171,9 +201,12 @@ def _unparsable(
     service: ResolvedService, toggle: _Toggle, padded: tuple[str, str], trials: _Trials
 ) -> Iterator[Observation]:
     plain = trials.default if padded[0] == toggle.seam.default else trials.worlds(toggle.name, padded[0])
-    worlds = trials.worlds(toggle.name, padded[1])
-    if _starts(plain) and worlds and all(_is_refused(world) for world in worlds):
-        yield _trap(service, toggle, "number", [padded[1]], understood=padded[0], worlds=worlds, trials=trials)
+    if not _starts(plain):
+        return
+    tried = {value: trials.worlds(toggle.name, value) for value in (padded[1], f"{padded[0]} ")}
+    wrong = [value for value, worlds in tried.items() if worlds and all(_is_refused(world) for world in worlds)]
+    if wrong:
+        yield _trap(service, toggle, "number", wrong, understood=padded[0], worlds=tried[wrong[0]], trials=trials)
 
 
 def _mere_presence(service: ResolvedService, toggle: _Toggle, trials: _Trials) -> Iterator[Observation]:
@@ -232,7 +265,7 @@ def _trap(
     fields: dict[str, object] = {
         "kind": kind,
         "name": toggle.name,
-        "settings": ", ".join(f"{toggle.name}={word}" for word in wrong),
+        "settings": ", ".join(assignment({toggle.name: word}) if word else f"{toggle.name}=" for word in wrong),
         "understood": understood,
         "compared": ", ".join(dict.fromkeys(toggle.compared)),
         "error": error.message if error is not None else "",

@@ -48,7 +48,11 @@ PRESENCE = f"{SERVE} $${{EAGER:+--enforce-eager}}"
     ("script", "variables", "comment", "expected"),
     [
         pytest.param(
-            OFF_ALONE, ["SPEC"], "", "The drafter stays on with `SPEC=0, SPEC=false, SPEC=no, SPEC=none", id="off"
+            OFF_ALONE,
+            ["SPEC"],
+            "",
+            "The drafter stays on with `SPEC=0, SPEC=false, SPEC=no, SPEC=none, SPEC=OFF, SPEC='off '`",
+            id="off",
         ),
         pytest.param(OFF_ALONE, [], "", None, id="never forwarded: another rule's"),
         pytest.param(COMPLETE, ["SPEC"], "", None, id="every word is taken"),
@@ -59,6 +63,33 @@ PRESENCE = f"{SERVE} $${{EAGER:+--enforce-eager}}"
         pytest.param(NUMBER_CHECKED, ["N"], "", None, id="the check refuses a leading zero"),
         pytest.param(PRESENCE, ["EAGER"], "EAGER=1 for eager mode", "`EAGER=0` switches", id="presence"),
         pytest.param(PRESENCE, ["EAGER"], "", None, id="presence, and no comment offers a value"),
+        pytest.param(
+            f"{SERVE} $${{EAGER+--enforce-eager}}", ["EAGER"], "", "`EAGER=` switches on", id="set, and empty"
+        ),
+        pytest.param(
+            f'{SERVE} --max-num-seqs "$${{N-8}}"\n[ "$${{N-8}}" -gt 0 ]',
+            ["N"],
+            "",
+            "`N=` stops the engine",
+            id="nothing else looks at it",
+        ),
+        pytest.param(
+            f'if [ "$${{N-8}}" != "0" ]; then A=(--max-num-seqs "$${{N-8}}"); fi\n{SERVE} "$${{A[@]}}"',
+            ["N"],
+            "",
+            "`N=` stops the engine",
+            id="an empty number",
+        ),
+        pytest.param(
+            f'if [ "$${{N:-8}}" != "0" ]; then A=(--max-num-seqs "$${{N:-8}}"); fi\n{SERVE} "$${{A[@]}}"',
+            ["N"],
+            "",
+            None,
+            id="an empty number has a default",
+        ),
+        pytest.param(
+            OFF_ALONE.replace(":-on", "-on"), ["SPEC"], "", "The drafter stays on with", id="empty is on as unset"
+        ),
         pytest.param(f"case $$MODE in fast) X=1 ;; esac\n{SERVE}", ["MODE"], "", None, id="no switch"),
     ],
 )
@@ -72,7 +103,7 @@ def test_a_word_for_on_counts_where_it_is_offered() -> None:
     assert _findings(_compose(script, "EAGER")) == []
     (found,) = _findings(_compose(script, "EAGER", comment="EAGER=true for eager mode"))
     assert found.level == "notice"
-    assert "`EAGER=true` does not do what `EAGER=1` does" in found.message
+    assert "`EAGER=true, EAGER='1 '` does not do what `EAGER=1` does" in found.message
 
 
 def test_many_switches_end() -> None:
