@@ -236,7 +236,7 @@ _ITEMS: tuple[_Rule, ...] = tuple(
         (_MODEL_LEN, rf"max[-_ ]model[-_ ]len(?:gth)?\s*(?:=|:|\s)\s*{_NUMBER}", _context),
         (("kv",), rf"{_CACHE}\s+KV(?:[- ]cache)?"
          r"(?!\s*(?:pool|scale|head|quality|path|fidelity|row|=|:|\())(?!\w)", _cache),
-        (("kv",), rf"kv[-_ ]cache[-_ ]dtype\s*(?:=|:|\s)\s*{_CACHE}(?!\w)", _cache),
+        (("kv",), rf"kv(?:[-_ ]cache[-_ ]dtype|\s+format)\s*(?:=|:|\s)\s*{_CACHE}(?!\w)", _cache),
         (("tp=", "tp ="), r"TP\s?=\s?(?P<small>\d{1,2})(?![\d.'’])", _small(PARALLEL)),
         (("tensor",), r"tensor[-_ ]parallel(?:[-_ ]size)?\s*(?:=|:)\s*(?P<small>\d{1,2})(?![\d.])", _small(PARALLEL)),
         (("seq",), r"max[-_ ]num[-_ ]seqs\s*(?:=|:|\s)\s*(?P<small>\d{1,4})(?![\d.])", _small(SEQUENCES)),

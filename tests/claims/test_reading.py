@@ -73,6 +73,7 @@ NO_DRAFTER = {f"{DRAFTER}=none"}
         ),
         ("Max ctx ~120K (one stream)", {"max_model_len=120000"}),
         ("Targets:\n  code      ~142 TPS\n  Max ctx   ~120K (4x lift vs the 32K of dual)", {"max_model_len=120000"}),
+        ("KV format = int8_per_token_head. On these cards", {"kv_cache_dtype=int8"}),
         ("draft : none on this compose", NO_DRAFTER),
         ("This compose ships the safe defaults (48K context, 0.92 mem-util)", {"max_model_len=48000"}),
         ("Default KV_DTYPE is int8_per_token_head because that runs here", {"kv_cache_dtype=int8"}),
