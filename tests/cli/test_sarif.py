@@ -75,7 +75,7 @@ REPOSITORIES: Mapping[str, Mapping[str, str]] = {
     "a name that is no URI": {"a b:c/%41 [x]#?.yml": CORRUPT, "models/hare.yml": PROFILE},
     "hostile text": {"compose.yml": EVIL},
     "files that cannot be read": {"compose.yml": CORRUPT, "b/compose.yml": "a: 1\n", "c/compose.yml": "services: [\n"},
-    "nothing": {"README.md": "x"},
+    "nothing to tell": {"b/compose.yml": "a: 1\n"},
 }
 
 
