@@ -12,10 +12,12 @@ from typing import TypeVar
 from bot.catalog.configuration import holds, read_configuration
 from bot.catalog.document import NotYaml, Value, parse
 from bot.catalog.hardware import unknown_cards
+from bot.catalog.header import read_header
 from bot.catalog.model import (
     Catalog,
     Configuration,
     EngineProfile,
+    Fault,
     HardwareProfile,
     ModelProfile,
     Patch,
@@ -33,7 +35,7 @@ from bot.catalog.stated import read_stated
 from bot.claims import Claim, ComposeNames, claims_of_note
 from bot.memory import Itself, Memory
 from bot.provenance import Position
-from bot.tree import Tree, UnreadableFile
+from bot.tree import Tree, UnreadableFile, text_of
 
 T = TypeVar("T", EngineProfile, HardwareProfile)
 
@@ -78,8 +80,23 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
         if size:
             parts.append(memory.answer(("part of the catalog", path), tree, partial(_part, path), _WEIGHT))
     claims = _tied((part for part in parts if isinstance(part, _Part)), tree)
-    question = ("catalog", configuration, claims, *parts)
-    return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts, claims))
+    names = _own_names([part for part in parts if isinstance(part, _Part)], tree)
+    question = ("catalog", configuration, claims, names, *parts)
+    return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts, claims, names))
+
+
+def _own_names(parts: list[_Part], tree: Tree) -> frozenset[str]:
+    """The names in lists of patches that no registry has and that a compose gives itself in its leading comments."""
+    slugs = {slug for part in parts for slug in part.slugs}
+    rows = (row for part in parts for patch in part.patches for row in patch.load_bearing_when)
+    names = {name for row in rows for name in row.composes if not name.endswith((".yml", ".yaml"))} - slugs
+    found: set[str] = set()
+    for path in tree.paths() if names else ():
+        if path.endswith((".yml", ".yaml")):
+            text = text_of(tree, path)
+            slug = read_header(text, path).slug if any(name in text for name in names) else None
+            found |= {slug} & names if slug else set()
+    return frozenset(found)
 
 
 def _is_read(path: str, configuration: Configuration) -> bool:
@@ -98,6 +115,7 @@ class _Part:
     stated: Mapping[str, tuple[Stated, ...]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 def _size(path: str, tree: Tree) -> int:
@@ -115,7 +133,7 @@ def _size(path: str, tree: Tree) -> int:
 def _part(path: str, tree: Tree) -> _Part:
     text = tree.read(path) or ""
     if not _expected(text) and not is_registry(path) and (miss := _near_miss(path, text)):
-        return _Part(problems=(miss,))
+        return _Part(faults=(miss,)) if isinstance(miss, Fault) else _Part(problems=(miss,))
     try:
         root = parse(text, path)
     except NotYaml as error:
@@ -127,7 +145,7 @@ def _part(path: str, tree: Tree) -> _Part:
     if _has_patches(text):
         patches = tuple(_with_header(patch, tree) for patch in read_patches(root))
         notes = (claims_of_note(path, text, *note.extent) for note in read_notes(root))
-        return _Part(patches=patches, claims=tuple(chain.from_iterable(notes)), problems=tuple(faults(root)))
+        return _Part(patches=patches, claims=tuple(chain.from_iterable(notes)), faults=tuple(faults(root)))
     if _has_key(text, "id"):
         return _Part(profile=read_profile(root))
     return _registry(root)
@@ -164,7 +182,12 @@ def _tied(parts: Iterable[_Part], tree: Tree) -> tuple[Claim, ...]:
     return tuple(tied for part in parts for claim in part.claims if (tied := names.tied(claim)).about)
 
 
-def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem], claims: tuple[Claim, ...]) -> Catalog:
+def _put_together(
+    configuration: Configuration,
+    parts: Iterable[_Part | Problem],
+    claims: tuple[Claim, ...],
+    own_names: frozenset[str],
+) -> Catalog:
     models: list[ModelProfile] = []
     engines: dict[str, EngineProfile] = {}
     hardware: dict[str, HardwareProfile] = {}
@@ -173,11 +196,13 @@ def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]
     slug_engines: dict[str, str] = {}
     stated: dict[str, tuple[Stated, ...]] = {}
     problems = list(configuration.problems)
+    list_faults: list[Fault] = []
     for part in parts:
         if isinstance(part, Problem):
             problems.append(part)
             continue
         problems += part.problems
+        list_faults += part.faults
         if isinstance(part.profile, ModelProfile):
             models.append(part.profile)
         elif isinstance(part.profile, EngineProfile):
@@ -192,7 +217,7 @@ def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem]
             stated[path] = (*stated.get(path, ()), *said)
     problems += unknown_cards(configuration, hardware)
     read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines, claims, stated
-    return Catalog(configuration, *read)
+    return Catalog(configuration, *read, tuple(list_faults), own_names)
 
 
 def _kept(known: dict[str, T], profile: T) -> Iterator[Problem]:
@@ -202,7 +227,7 @@ def _kept(known: dict[str, T], profile: T) -> Iterator[Problem]:
         yield Problem(message, profile.position)
 
 
-def _near_miss(path: str, text: str) -> Problem | None:
+def _near_miss(path: str, text: str) -> Fault | Problem | None:
     if _has_patches(text) or _has_key(text, "services") or _has_key(text, "id"):
         return None
     return near_miss(path, text, describes=bool(_DESCRIPTION.search(text)))
