@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bot.audit.guards import of_guards
 from bot.audit.patch_list import of_list
+from bot.audit.waiting import of_waiting
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Rules, Situation, Subject, World, evaluate
 from bot.memory import Itself
 from bot.provenance import Position
 from bot.resolution import Repository
+from bot.tree import Tree
 
-KINDS = frozenset({"patch-list"})
+KINDS = frozenset({"patch-clock", "patch-list", "vendor-guard"})
 """The kinds of observation that are made here."""
 
 
@@ -19,12 +22,15 @@ def of_descriptions(repository: Repository, rules: Rules) -> tuple[Finding, ...]
     """What is wrong in them, whichever composes are looked at."""
     asked = rules.observing(KINDS)
     catalog = repository.catalog
-    if not asked.rules or not (catalog.patches or catalog.faults):
+    if not asked.rules:
         return ()
     question = ("descriptions", Itself(rules), Itself(catalog))
-    return repository.documents.memory.answer(
-        question, repository.tree, lambda tree: _findings(asked, of_list(catalog, tree))
-    )
+
+    def work(tree: Tree) -> tuple[Finding, ...]:
+        seen = (*of_list(catalog, tree), *of_waiting(catalog), *of_guards(repository.over(tree), rules))
+        return _findings(asked, seen)
+
+    return repository.documents.memory.answer(question, repository.tree, work)
 
 
 def _findings(rules: Rules, observations: Iterable[Observation]) -> tuple[Finding, ...]:

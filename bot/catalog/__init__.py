@@ -10,6 +10,7 @@ from bot.catalog.model import (
     Configuration,
     EngineProfile,
     Fault,
+    Guard,
     HardwareDeclaration,
     HardwareProfile,
     Header,
@@ -24,7 +25,7 @@ from bot.catalog.model import (
 )
 from bot.catalog.models import model_for
 from bot.catalog.overlays import WiredPatch, is_patch, overlays_for
-from bot.catalog.patches import is_named, load_bearing_for, made_for, runs_at
+from bot.catalog.patches import is_named, load_bearing_for, made_for, references_in_path, runs_at
 from bot.catalog.reading import read_catalog
 from bot.catalog.registry import engine_of, slugs_of
 from bot.catalog.running import files_run
@@ -36,6 +37,7 @@ __all__ = [
     "Configuration",
     "EngineProfile",
     "Fault",
+    "Guard",
     "HardwareDeclaration",
     "HardwareProfile",
     "Header",
@@ -63,6 +65,7 @@ __all__ = [
     "read_catalog",
     "read_configuration",
     "read_header",
+    "references_in_path",
     "runs_at",
     "slugs_of",
 ]

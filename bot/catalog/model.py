@@ -81,6 +81,7 @@ FaultKind = Literal[
     "nameless-row",
     "second-id",
     "repeated-key",
+    "cut-by-comment",
     "unknown-key",
     "misplaced-key",
     "unknown-value",
@@ -140,6 +141,19 @@ class Patch:
     verified: VerifiedOn | None = None
     places: Mapping[str, Position] = field(default_factory=dict, hash=False)
     guard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A sentence that forbids to vendor `reference`: everywhere, or in the compose where it stands (`own`); on every
+    release, or only on `release`.
+    """
+
+    reference: str
+    position: Position
+    sentence: str
+    release: str | None = None
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +287,7 @@ class Catalog:
     `slugs` maps each slug of the repository's registry to the composes that it names, `slug_engines` to the id of its
     engine profile. `problems` holds those of the configuration too. `claims` are what the notes of `patches.yml` say of
     composes that they name, `stated` what the entries of registries state of each compose. `faults` are those of lists
-    of patches. `own_names` are the names in those lists that composes give themselves.
+    of patches. `own_names` are the names in those lists that composes give themselves. `guards` forbid to vendor a fix.
     """
 
     configuration: Configuration
@@ -288,6 +302,7 @@ class Catalog:
     stated: Mapping[str, tuple[Stated, ...]] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     own_names: frozenset[str] = frozenset()
+    guards: tuple[Guard, ...] = ()
 
     def without_positions(self) -> object:
         """What the catalog says, wherever it says it: equal before and after a change that only moves lines."""

@@ -4,12 +4,13 @@ what says nothing, or cannot be what was meant, is told.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from bot.catalog.document import Value
 from bot.catalog.model import Fault, FaultKind
 from bot.catalog.patch_releases import is_empty, is_unread, releases_in
-from bot.catalog.patches_keys import READ, VERIFIED, is_retired, is_slip, key_faults, parts_of
+from bot.catalog.patches_keys import READ, VERIFIED, is_retired, is_slip, key_faults, name_of, parts_of
 
 _MARKS = frozenset({"load_bearing_when", "delivery_mechanism", "delivery_spec"})
 _MECHANISMS = ("python_sidecar", "site_package_overlay", "install_script", "chat_template", "dockerfile", "none")
@@ -22,20 +23,24 @@ _TEXTS = {
 
 _PLACE = ("/", "$", "~")
 
+_REFERENCE = re.compile(r"[ \t]+#[1-9][0-9]*\b")
+
 MAX_FAULTS = 200
 """Faults of one list that are told."""
 
 
-def faults(root: Value) -> Iterator[Fault]:
-    """The faults of a list of patches, each with its place. `[{composes: null}]` and an empty list are none."""
+def faults(root: Value, text: str = "") -> Iterator[Fault]:
+    """The faults of a list of patches, each with its place. `[{composes: null}]` and an empty list are none. `text` is
+    the whole of the file.
+    """
     lists = [root] if not root.is_mapping else [value for value in root.fields().values() if _holds_patches(value)]
-    for number, fault in enumerate(_of_lists(lists)):
+    for number, fault in enumerate(_of_lists(lists, text)):
         if number >= MAX_FAULTS:
             return
         yield fault
 
 
-def _of_lists(lists: list[Value]) -> Iterator[Fault]:
+def _of_lists(lists: list[Value], text: str) -> Iterator[Fault]:
     known: dict[str, Value] = {}
     found: list[Value] = []
     for entries in lists:
@@ -53,6 +58,25 @@ def _of_lists(lists: list[Value]) -> Iterator[Fault]:
             if name and known.setdefault(name, entry) is not entry:
                 yield Fault("second-id", name, entry.position, name, also=str(known[name].position))
     yield from key_faults(found)
+    yield from _cut_by_comments(found, text)
+
+
+def _cut_by_comments(entries: list[Value], text: str) -> Iterator[Fault]:
+    """Values without quotes that end where a reference begins: to YAML, ` #150` is a comment."""
+    nodes: set[int] = set()
+    for entry in entries:
+        name = name_of(entry)
+        for part, mapping in parts_of(entry):
+            for key, value in mapping.fields().items():
+                if id(value.node) in nodes or value.style is not None or not value.text:
+                    continue
+                nodes.add(id(value.node))
+                end = value.extent[1]
+                rest = text[end : end + 200].split("\n", 1)[0]
+                if _REFERENCE.match(rest):
+                    lost = " ".join(rest.split())[:60]
+                    about = f"{name}:{part}.{key}"
+                    yield Fault("cut-by-comment", about, value.position, name, part, key, lost)
 
 
 def _holds_patches(value: Value) -> bool:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from bot.catalog.configuration import holds, read_configuration
 from bot.catalog.document import NotYaml, Value, parse
+from bot.catalog.guards import read_guards
 from bot.catalog.hardware import unknown_cards
 from bot.catalog.header import read_header
 from bot.catalog.model import (
@@ -18,6 +19,7 @@ from bot.catalog.model import (
     Configuration,
     EngineProfile,
     Fault,
+    Guard,
     HardwareProfile,
     ModelProfile,
     Patch,
@@ -81,8 +83,10 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
             parts.append(memory.answer(("part of the catalog", path), tree, partial(_part, path), _WEIGHT))
     claims = _tied((part for part in parts if isinstance(part, _Part)), tree)
     names = _own_names([part for part in parts if isinstance(part, _Part)], tree)
-    question = ("catalog", configuration, claims, names, *parts)
-    return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts, claims, names))
+    patches = [patch for part in parts if isinstance(part, _Part) for patch in part.patches]
+    guards = memory.answer(("guards", *patches), tree, lambda seen: read_guards(patches, seen))
+    question = ("catalog", configuration, claims, names, guards, *parts)
+    return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts, claims, names, guards))
 
 
 def _own_names(parts: list[_Part], tree: Tree) -> frozenset[str]:
@@ -145,7 +149,7 @@ def _part(path: str, tree: Tree) -> _Part:
     if _has_patches(text):
         patches = tuple(_with_header(patch, tree) for patch in read_patches(root))
         notes = (claims_of_note(path, text, *note.extent) for note in read_notes(root))
-        return _Part(patches=patches, claims=tuple(chain.from_iterable(notes)), faults=tuple(faults(root)))
+        return _Part(patches=patches, claims=tuple(chain.from_iterable(notes)), faults=tuple(faults(root, text)))
     if _has_key(text, "id"):
         return _Part(profile=read_profile(root))
     return _registry(root)
@@ -187,6 +191,7 @@ def _put_together(
     parts: Iterable[_Part | Problem],
     claims: tuple[Claim, ...],
     own_names: frozenset[str],
+    guards: tuple[Guard, ...],
 ) -> Catalog:
     models: list[ModelProfile] = []
     engines: dict[str, EngineProfile] = {}
@@ -217,7 +222,7 @@ def _put_together(
             stated[path] = (*stated.get(path, ()), *said)
     problems += unknown_cards(configuration, hardware)
     read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines, claims, stated
-    return Catalog(configuration, *read, tuple(list_faults), own_names)
+    return Catalog(configuration, *read, tuple(list_faults), own_names, guards)
 
 
 def _kept(known: dict[str, T], profile: T) -> Iterator[Problem]:

@@ -120,12 +120,12 @@ def test_a_change_is_told_what_it_brings_and_what_it_ends() -> None:
     listed = "patches:\n  - {id: a, files: [patches/a.py], load_bearing_when: [{composes: [engine/dual.yml]}]}\n"
     before = {**CODE, "ops/patches.yml": listed}
     after = {path: text for path, text in before.items() if path != "patches/a.py"}
-    sides = [_repository(files) for files in (before, after)]
-    touched = affected(*sides, ["patches/a.py"])
-    reports = [audit(touched.narrow(side), RULES, only=lambda _: False) for side in sides]
-    found = review(*reports, {}, {})
+    base, head = _repository(before), _repository(after)
+    touched = affected(base, head, ["patches/a.py"])
+    old, new = (audit(touched.narrow(side), RULES, only=lambda _: False) for side in (base, head))
+    found = review(old, new, {}, {})
     assert [one.cause for one in found.introduced] == ["missing-file:a:patches/a.py"]
-    assert [one.cause for one in review(*reports[::-1], {}, {}).fixed] == ["missing-file:a:patches/a.py"]
+    assert [one.cause for one in review(new, old, {}, {}).fixed] == ["missing-file:a:patches/a.py"]
 
 
 def test_a_risk_that_is_taken_is_folded() -> None:

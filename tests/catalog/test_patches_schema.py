@@ -129,6 +129,21 @@ def test_the_entries_establish_words_of_their_own() -> None:
     assert _told(f"patches:\n{rows}{last.replace('capabilty: x', 'capability: x, capabilty: y')}") == []
 
 
+@pytest.mark.parametrize(
+    ("written", "lost"),
+    [
+        ("ref: house/templates (v19 via #150/#157)", "#150/#157)"),
+        ("drop_when: merged, and  #48375 is in the pin", "#48375 is in the pin"),
+        ("ref: vllm#48375  # the fix", None),
+        ("ref: 'house/templates (via #150)'", None),
+        ("ref: vllm#48375 (bug), x/y#3", None),
+    ],
+)
+def test_a_reference_behind_a_blank_is_a_comment_to_yaml(written: str, lost: str | None) -> None:
+    found = _faults(f"patches:\n  - id: a\n    load_bearing_when: []\n    upstream:\n      {written}\n")
+    assert [(fault.kind, fault.meant) for fault in found] == ([("cut-by-comment", lost)] if lost else [])
+
+
 def test_what_an_anchor_shares_is_told_once() -> None:
     text = "patches:\n  - &a\n    id: a\n    load_bearing_when: []\n    upsteam: x\n"
     text += "".join(f"  - {{<<: *a, id: b{n}}}\n" for n in range(4))
