@@ -72,10 +72,15 @@ def _script(patch: Patch) -> tuple[str, ...]:
 
 
 def _exists(tree: Tree) -> Callable[[str], bool]:
+    """Whether a file or folder is there. The list of files knows, but for YAML files that may be left out of it."""
+    paths = frozenset(tree.paths())
+
     def exists(path: str) -> bool:
         path = posixpath.normpath(path)
+        if path in paths or tree.is_directory(path):
+            return True
         try:
-            return tree.read(path) is not None or tree.is_directory(path)
+            return path.endswith(_YAML) and tree.read(path) is not None
         except UnreadableFile:
             return True
 

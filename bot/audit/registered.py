@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bot.catalog import Catalog, Stated
 from bot.claims import count, same_cache, same_count
@@ -51,9 +52,21 @@ def of_registry(
         if name not in _TOPICS:
             continue
         actual, because = _actual(name, service, world)
-        verdicts = [agrees(one, actual) for one in said] if because else [None]
+        verdicts = [_agrees(one, actual, catalog) for one in said] if because else [None]
         if all(verdict is False for verdict in verdicts):
             yield _observation(service, said[0], actual, because)
+
+
+def _agrees(stated: Stated, actual: object, catalog: Catalog) -> bool | None:
+    """As `agrees`. A drafter that the repository describes is the method that its profile states: one of vLLM's, or
+    nobody knows which.
+    """
+    profile = catalog.drafters.get(stated.value or "") if stated.property == "spec_decode.method" else None
+    if profile is None:
+        return agrees(stated, actual)
+    if actual is not None and not _METHODS.fullmatch(profile.method):
+        return None
+    return agrees(replace(stated, value=profile.method), actual)
 
 
 def _actual(name: str, service: ResolvedService, world: EngineWorld) -> tuple[object, tuple[Reason, ...]]:

@@ -43,6 +43,15 @@ class EngineProfile:
 
 
 @dataclass(frozen=True, slots=True)
+class DrafterProfile:
+    """A drafter as the repository describes it; `method` is its `spec_method`, as it is written."""
+
+    id: str
+    method: str
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
 class HardwareProfile:
     """A card; `sm` is its compute capability times ten (12.0 is 120), `names` what people call it."""
 
@@ -303,6 +312,7 @@ class Catalog:
     faults: tuple[Fault, ...] = ()
     own_names: frozenset[str] = frozenset()
     guards: tuple[Guard, ...] = ()
+    drafters: Mapping[str, DrafterProfile] = field(default_factory=dict)
 
     def without_positions(self) -> object:
         """What the catalog says, wherever it says it: equal before and after a change that only moves lines."""

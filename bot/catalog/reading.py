@@ -17,6 +17,7 @@ from bot.catalog.header import read_header
 from bot.catalog.model import (
     Catalog,
     Configuration,
+    DrafterProfile,
     EngineProfile,
     Fault,
     Guard,
@@ -30,7 +31,8 @@ from bot.catalog.near_misses import near_miss
 from bot.catalog.patches import MARKS as PATCH_MARKS
 from bot.catalog.patches import read_notes, read_patches, verified_by_header
 from bot.catalog.patches_schema import faults
-from bot.catalog.profiles import read_profile
+from bot.catalog.profiles import Profile, read_profile
+from bot.catalog.python_registry import parse_python
 from bot.catalog.registry import MARKS as REGISTRY_MARKS
 from bot.catalog.registry import is_registry, read_engines, read_registry
 from bot.catalog.stated import read_stated
@@ -39,7 +41,7 @@ from bot.memory import Itself, Memory
 from bot.provenance import Position
 from bot.tree import Tree, UnreadableFile, text_of
 
-T = TypeVar("T", EngineProfile, HardwareProfile)
+T = TypeVar("T", DrafterProfile, EngineProfile, HardwareProfile)
 
 MAX_PARSED_CHARACTERS = 16 * 1024 * 1024
 """YAML that is parsed for one catalog, about a second's work: a hundred times the largest catalog known."""
@@ -51,7 +53,8 @@ MAX_HEADERS = 8
 """Files of one patch whose leading comments are read."""
 
 _DESCRIPTION = re.compile(
-    r"^(?:sm|compute_capability|install|family|weights|architectures?|layer_types|[a-z0-9_]*_layers)[ \t]*:",
+    r"^(?:sm|compute_capability|install|spec_method|family|weights|architectures?|layer_types|[a-z0-9_]*_layers)"
+    r"[ \t]*:",
     re.MULTILINE,
 )
 _REGISTRY_ENTRY = re.compile(
@@ -69,7 +72,7 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
     parts: list[_Part | Problem] = []
     room = MAX_PARSED_CHARACTERS
     for path in tree.paths():
-        if not path.endswith((".yml", ".yaml")) and not (path.endswith(".json") and is_registry(path)):
+        if not path.endswith((".yml", ".yaml")) and not (path.endswith((".json", ".py")) and is_registry(path)):
             continue
         if not _is_read(path, configuration.thing):
             continue
@@ -112,7 +115,7 @@ def _is_read(path: str, configuration: Configuration) -> bool:
 class _Part:
     """What one file has for the catalog; compared by identity."""
 
-    profile: ModelProfile | EngineProfile | HardwareProfile | None = None
+    profile: Profile | None = None
     patches: tuple[Patch, ...] = ()
     slugs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     slug_engines: Mapping[str, str] = field(default_factory=dict)
@@ -138,6 +141,8 @@ def _part(path: str, tree: Tree) -> _Part:
     text = tree.read(path) or ""
     if not _expected(text) and not is_registry(path) and (miss := _near_miss(path, text)):
         return _Part(faults=(miss,)) if isinstance(miss, Fault) else _Part(problems=(miss,))
+    if path.endswith(".py"):
+        return _of_python(text, path)
     try:
         root = parse(text, path)
     except NotYaml as error:
@@ -153,6 +158,15 @@ def _part(path: str, tree: Tree) -> _Part:
     if _has_key(text, "id"):
         return _Part(profile=read_profile(root))
     return _registry(root)
+
+
+def _of_python(text: str, path: str) -> _Part:
+    """A registry in Python. A module of this name that is none says nothing, whatever is wrong with it."""
+    try:
+        root = parse_python(text, path)
+    except NotYaml:
+        return _Part()
+    return _registry(root) if root is not None else _Part()
 
 
 def _registry(root: Value) -> _Part:
@@ -196,6 +210,7 @@ def _put_together(
     models: list[ModelProfile] = []
     engines: dict[str, EngineProfile] = {}
     hardware: dict[str, HardwareProfile] = {}
+    drafters: dict[str, DrafterProfile] = {}
     patches: list[Patch] = []
     slugs: dict[str, tuple[str, ...]] = {}
     slug_engines: dict[str, str] = {}
@@ -214,6 +229,8 @@ def _put_together(
             problems += _kept(engines, part.profile)
         elif isinstance(part.profile, HardwareProfile):
             problems += _kept(hardware, part.profile)
+        elif isinstance(part.profile, DrafterProfile):
+            problems += _kept(drafters, part.profile)
         patches += part.patches
         for slug, paths in part.slugs.items():
             slugs[slug] = tuple(dict.fromkeys((*slugs.get(slug, ()), *paths)))
@@ -222,7 +239,7 @@ def _put_together(
             stated[path] = (*stated.get(path, ()), *said)
     problems += unknown_cards(configuration, hardware)
     read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines, claims, stated
-    return Catalog(configuration, *read, tuple(list_faults), own_names, guards)
+    return Catalog(configuration, *read, tuple(list_faults), own_names, guards, drafters)
 
 
 def _kept(known: dict[str, T], profile: T) -> Iterator[Problem]:
