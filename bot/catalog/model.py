@@ -213,13 +213,14 @@ class HardwareDeclaration:
 @dataclass(frozen=True, slots=True)
 class Stated:
     """What a registry's entry states of its compose: a property's name (or `image`, or `engine`) and the value as it is
-    written; None where it says that there is none.
+    written; None where it says that there is none. `table`: it is a row of a table for people, not an entry.
     """
 
     slug: str
     property: str
     value: str | None
     position: Position
+    table: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import TypeVar
 
-from bot.catalog.configuration import holds, read_configuration
+from bot.catalog.configuration import fits, holds, read_configuration
 from bot.catalog.document import NotYaml, Value, parse
 from bot.catalog.guards import read_guards
 from bot.catalog.hardware import unknown_cards
@@ -36,6 +36,7 @@ from bot.catalog.python_registry import parse_python
 from bot.catalog.registry import MARKS as REGISTRY_MARKS
 from bot.catalog.registry import is_registry, read_engines, read_registry
 from bot.catalog.stated import read_stated
+from bot.catalog.tables import may_have_tables, read_tables
 from bot.claims import Claim, ComposeNames, claims_of_note
 from bot.memory import Itself, Memory
 from bot.provenance import Position
@@ -48,6 +49,15 @@ MAX_PARSED_CHARACTERS = 16 * 1024 * 1024
 
 _WEIGHT = 5
 """Bytes that a character of a profile takes when it is read."""
+
+_Tables = tuple[tuple[str, tuple[Stated, ...]], ...]
+"""What tables state, by the compose's path or slug."""
+
+README_DEPTH = 2
+"""Folders in which a `README.md` is read for tables: further down there is one for each patch."""
+
+MAX_READMES = 20
+"""Such files that are read."""
 
 MAX_HEADERS = 8
 """Files of one patch whose leading comments are read."""
@@ -86,10 +96,31 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
             parts.append(memory.answer(("part of the catalog", path), tree, partial(_part, path), _WEIGHT))
     claims = _tied((part for part in parts if isinstance(part, _Part)), tree)
     names = _own_names([part for part in parts if isinstance(part, _Part)], tree)
+    tables = _tables(tree, configuration.thing, memory)
     patches = [patch for part in parts if isinstance(part, _Part) for patch in part.patches]
     guards = memory.answer(("guards", *patches), tree, lambda seen: read_guards(patches, seen))
-    question = ("catalog", configuration, claims, names, guards, *parts)
-    return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts, claims, names, guards))
+    question = ("catalog", configuration, claims, names, guards, tables, *parts)
+    return memory.answer(
+        question, tree, lambda _: _put_together(configuration.thing, parts, claims, names, guards, tables)
+    )
+
+
+def _tables(tree: Tree, configuration: Configuration, memory: Memory) -> _Tables:
+    """What tables state of composes, in the comments of YAML files and in each `README.md` near the root."""
+    paths = list(tree.paths())
+    readmes = [path for path in paths if path.lower().endswith("readme.md") and path.count("/") <= README_DEPTH]
+    found: dict[str, list[Stated]] = {}
+    for path in (*(path for path in paths if path.endswith((".yml", ".yaml"))), *readmes[:MAX_READMES]):
+        if any(fits(path, glob) for glob in configuration.ignore):
+            continue
+        if memory.answer(("may have tables", path), tree, partial(_may_have_tables, path)):
+            for subject, stated in read_tables(path, text_of(tree, path), frozenset(paths)).items():
+                found.setdefault(subject, []).extend(stated)
+    return tuple((subject, tuple(stated)) for subject, stated in found.items())
+
+
+def _may_have_tables(path: str, tree: Tree) -> bool:
+    return may_have_tables(text_of(tree, path))
 
 
 def _own_names(parts: list[_Part], tree: Tree) -> frozenset[str]:
@@ -206,6 +237,7 @@ def _put_together(
     claims: tuple[Claim, ...],
     own_names: frozenset[str],
     guards: tuple[Guard, ...],
+    tables: _Tables,
 ) -> Catalog:
     models: list[ModelProfile] = []
     engines: dict[str, EngineProfile] = {}
@@ -237,6 +269,9 @@ def _put_together(
         slug_engines.update(part.slug_engines)
         for path, said in part.stated.items():
             stated[path] = (*stated.get(path, ()), *said)
+    for subject, rows in tables:
+        for path in slugs.get(subject, (subject,)):
+            stated[path] = (*stated.get(path, ()), *rows)
     problems += unknown_cards(configuration, hardware)
     read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines, claims, stated
     return Catalog(configuration, *read, tuple(list_faults), own_names, guards, drafters)
