@@ -12,13 +12,13 @@ from bot.references import references_in
 
 _MERGE = r"\bmerg(?:e[sd]?|ing)\b|\blands?\b|\bupstreamed\b|\bupstream\b.{0,40}\b(?:fixe[sd]|ships)\b"
 _RELEASE = r"\breleases?d?\b|\bstock\b|\bnightly\b|\btagged\b"
-_PIN = r"\bpin(?:s|ned|ning)?\b|\bbundles?\b|\bselected (?:image|nightly|release)\b"
+_PIN = r"\bpin(?:s|ned|ning)?\b|\bbundles?\b|\bselected (?:\w+ )?(?:image|nightly|release)\b"
 _CHECK = r"\bre-?run\b|\bverif\w+|\bvalidat\w+|\bprobe\b|\bboots?\b|\bdrift_guard\b|\bdiff check\b"
-_OWN = r"\bre-?vendor\w*|\bcomposes? (?:stop|boot)|\bretire[sd]?\b|\barchived?\b"
+_OWN = r"\bre-?vendor\w*|\bretire[sd]?\b|\barchived?\b"
 _CONDITIONS = tuple(
     (name, re.compile(words, re.IGNORECASE))
     for name, words in (
-        ("a merge upstream", _MERGE),
+        ("a fix upstream", _MERGE),
         ("a release that has it", _RELEASE),
         ("a pin that has it", _PIN),
         ("a check by hand", _CHECK),
