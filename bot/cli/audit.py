@@ -118,7 +118,8 @@ def audited(path: Path, rev: str | None, rules: Rules, offline: bool) -> Report:
 
         report = informed(work, lambda report: report.pins, Learning(offline))
     skipped = tuple(item for item in report.skipped if lies(item.path, inside))
-    return replace(report, skipped=skipped)
+    described = tuple(finding for finding in report.described if lies(finding.path, inside))
+    return replace(report, skipped=skipped, described=described)
 
 
 def _reading(folder: Path, rev: str | None) -> str:
