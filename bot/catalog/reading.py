@@ -95,8 +95,9 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
         if size:
             parts.append(memory.answer(("part of the catalog", path), tree, partial(_part, path), _WEIGHT))
     claims = _tied((part for part in parts if isinstance(part, _Part)), tree)
-    names = _own_names([part for part in parts if isinstance(part, _Part)], tree)
-    tables = _tables(tree, configuration.thing, memory)
+    own = _of_themselves(tree, memory)
+    names = _own_names([part for part in parts if isinstance(part, _Part)], own)
+    tables = _tables(tree, configuration.thing, own)
     patches = [patch for part in parts if isinstance(part, _Part) for patch in part.patches]
     guards = memory.answer(("guards", *patches), tree, lambda seen: read_guards(patches, seen))
     question = ("catalog", configuration, claims, names, guards, tables, *parts)
@@ -105,41 +106,50 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
     )
 
 
-def _tables(tree: Tree, configuration: Configuration, memory: Memory) -> _Tables:
+def _tables(tree: Tree, configuration: Configuration, own: Mapping[str, _Own]) -> _Tables:
     """What tables state of composes, in the comments of YAML files and in each `README.md` near the root."""
-    paths = list(tree.paths())
-    readmes = [path for path in paths if path.lower().endswith("readme.md") and path.count("/") <= README_DEPTH]
+    paths = frozenset(tree.paths())
     found: dict[str, list[Stated]] = {}
-    for path in (*(path for path in paths if path.endswith((".yml", ".yaml"))), *readmes[:MAX_READMES]):
-        if any(fits(path, glob) for glob in configuration.ignore):
-            continue
-        if memory.answer(("may have tables", path), tree, partial(_may_have_tables, path)):
-            for subject, stated in read_tables(path, text_of(tree, path), frozenset(paths)).items():
+    for path in (path for path, one in own.items() if one.tables):
+        if not any(fits(path, glob) for glob in configuration.ignore):
+            for subject, stated in read_tables(path, text_of(tree, path), paths).items():
                 found.setdefault(subject, []).extend(stated)
     return tuple((subject, tuple(stated)) for subject, stated in found.items())
 
 
-def _may_have_tables(path: str, tree: Tree) -> bool:
-    return may_have_tables(text_of(tree, path))
+def _of_themselves(tree: Tree, memory: Memory) -> dict[str, _Own]:
+    """What every YAML file, and each `README.md` near the root, says of itself."""
+    paths = list(tree.paths())
+    readmes = [path for path in paths if path.lower().endswith("readme.md") and path.count("/") <= README_DEPTH]
+    asked = (*(path for path in paths if path.endswith((".yml", ".yaml"))), *readmes[:MAX_READMES])
+    return {path: memory.answer(("of itself", path), tree, partial(_own, path)) for path in asked}
 
 
-def _own_names(parts: list[_Part], tree: Tree) -> frozenset[str]:
+def _own(path: str, tree: Tree) -> _Own:
+    text = text_of(tree, path)
+    slug = read_header(text, path).slug if ".sh" in text and not path.endswith(".md") else None
+    return _Own(slug, may_have_tables(text))
+
+
+def _own_names(parts: list[_Part], own: Mapping[str, _Own]) -> frozenset[str]:
     """The names in lists of patches that no registry has and that a compose gives itself in its leading comments."""
     slugs = {slug for part in parts for slug in part.slugs}
     rows = (row for part in parts for patch in part.patches for row in patch.load_bearing_when)
-    names = {name for row in rows for name in row.composes if not name.endswith((".yml", ".yaml"))} - slugs
-    found: set[str] = set()
-    for path in tree.paths() if names else ():
-        if path.endswith((".yml", ".yaml")):
-            text = text_of(tree, path)
-            slug = read_header(text, path).slug if any(name in text for name in names) else None
-            found |= {slug} & names if slug else set()
-    return frozenset(found)
+    names = {name for row in rows for name in row.composes} - slugs
+    return frozenset(one.slug for one in own.values() if one.slug in names and one.slug is not None)
 
 
 def _is_read(path: str, configuration: Configuration) -> bool:
     """Whether a file may describe the repository, as far as it says where such files are."""
     return not configuration.profiles or any(holds(glob, path) for glob in configuration.profiles)
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What a file says of itself: the slug that its leading comments run, and whether it may have tables."""
+
+    slug: str | None
+    tables: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
