@@ -52,9 +52,7 @@ _GONE = re.compile(r"~~|deprecat|archiv|retired|removed|🗑", re.IGNORECASE)
 _SLUG = re.compile(r"[\w-]+/[\w.-]+")
 _RULE = re.compile(r"[\s|:=-]*")
 _HEADS = tuple(
-    f"{word}{behind}"
-    for word in ("File", "file", "Slug", "slug", "Compose", "compose", "Config", "config", "Compose file")
-    for behind in ("  ", " |", "|", "**", "` |")
+    f"{word}{behind}" for word in ("ile", "lug", "ompose", "onfig") for behind in ("  ", " |", "|", "**", "` |")
 )
 """What a text with the head of such a table has: patterns take thirty times as long, and every YAML file is asked."""
 
