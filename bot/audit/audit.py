@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from bot.audit.accepted import Acceptances, Contains, shipped, slugs_by_path, unknown_rules
 from bot.audit.cards import evaluate_on_cards
 from bot.audit.claims import against_claims
+from bot.audit.descriptions import of_descriptions
 from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_engine
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.statements import against_statements
@@ -64,12 +65,16 @@ class UnitReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A repository: its findings in order of their place, what was left out and why, and what could not be read."""
+    """A repository: its findings in order of their place, what was left out and why, and what could not be read.
+
+    `described` are the findings on files that describe the repository, and are no composes.
+    """
 
     units: tuple[UnitReport, ...]
     skipped: tuple[Skipped, ...]
     problems: tuple[Problem, ...]
     acceptances: Acceptances | None = None
+    described: tuple[Finding, ...] = ()
 
     def taken(self, finding: Finding, service: ResolvedService | None) -> Finding:
         """A finding that was made elsewhere, folded where the repository accepts its risk."""
@@ -84,7 +89,7 @@ class Report:
     def findings(self) -> tuple[Finding, ...]:
         """All findings, one for each identity."""
         found: dict[tuple[str, ...], Finding] = {}
-        for finding in (finding for unit in self.units for finding in unit.findings):
+        for finding in (*self.described, *(finding for unit in self.units for finding in unit.findings)):
             # A file that another one includes is looked at alone, and once more where it is included.
             known = found.setdefault(finding.identity, finding)
             if _SEVERITY.index(finding.status) < _SEVERITY.index(known.status):
@@ -126,8 +131,9 @@ def audit(
             broken.append(Skipped(unit.path, reason, unread=True))
     skipped = (*discovery.skipped, *broken)
     complete = len(chosen) == len(discovery.units)
+    described = tuple(acceptances.applied(finding, None) for finding in of_descriptions(repository, rules))
     problems = _problems(repository, rules, acceptances, reports, skipped, complete=complete)
-    return Report(tuple(reports), skipped, tuple(problems), acceptances)
+    return Report(tuple(reports), skipped, tuple(problems), acceptances, described)
 
 
 def _problems(

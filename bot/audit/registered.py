@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bot.catalog import Catalog, Stated
 from bot.claims import count, same_cache, same_count
@@ -51,9 +52,26 @@ def of_registry(
         if name not in _TOPICS:
             continue
         actual, because = _actual(name, service, world)
-        verdicts = [agrees(one, actual) for one in said] if because else [None]
-        if all(verdict is False for verdict in verdicts):
-            yield _observation(service, said[0], actual, because)
+        if not because:
+            continue
+        entries = [one for one in said if not one.table]
+        if entries and all(_agrees(one, actual, catalog) is False for one in entries):
+            yield _observation(service, entries[0], actual, because)
+        rows = [one for one in said if one.table and _agrees(one, actual, catalog) is False]
+        if rows:
+            yield _observation(service, rows[0], actual, because, rows[1:])
+
+
+def _agrees(stated: Stated, actual: object, catalog: Catalog) -> bool | None:
+    """As `agrees`. A drafter that the repository describes is the method that its profile states: one of vLLM's, or
+    nobody knows which.
+    """
+    profile = catalog.drafters.get(stated.value or "") if stated.property == "spec_decode.method" else None
+    if profile is None:
+        return agrees(stated, actual)
+    if actual is not None and not _METHODS.fullmatch(profile.method):
+        return None
+    return agrees(replace(stated, value=profile.method), actual)
 
 
 def _actual(name: str, service: ResolvedService, world: EngineWorld) -> tuple[object, tuple[Reason, ...]]:
@@ -69,7 +87,7 @@ def _actual(name: str, service: ResolvedService, world: EngineWorld) -> tuple[ob
     if name == _MEMORY:
         return _memory_share(world)
     found = engine.properties.get(name)
-    if found is None or found.certainty != "certain":
+    if found is None or not found.known:
         return None, ()
     place = Reason("compose", service.position.path, service.position.line, f"{name} is {found.value}")
     return found.value, found.because or (place,)
@@ -124,17 +142,31 @@ def _same_share(text: str, actual: object) -> bool | None:
         return None
 
 
-def _observation(service: ResolvedService, said: Stated, actual: object, because: tuple[Reason, ...]) -> Observation:
+def _observation(
+    service: ResolvedService,
+    said: Stated,
+    actual: object,
+    because: tuple[Reason, ...],
+    also: Sequence[Stated] = (),
+) -> Observation:
+    """`also` are further rows of tables that are wrong about the same."""
     stated = "no drafter" if said.value is None else said.value
-    reason = Reason("catalog", said.position.path, said.position.line, f"the entry {said.slug} states {stated}")
+    what = "row" if said.table else "entry"
+    told = [
+        Reason("catalog", one.position.path, one.position.line, f"the {what} {one.slug} states {one.value or stated}")
+        for one in (said, *also)
+    ]
     fields: dict[str, object] = {
         "slug": said.slug,
         "about": _TOPICS[said.property],
         "stated": stated,
         "actual": "none" if actual is None else actual,
         "where": str(said.position),
+        "table": said.table,
+        "also": len(also),
     }
     place = next(
         (Position(r.path, r.line) for r in because if r.path == service.path and r.line is not None), service.position
     )
-    return Observation("registry", said.property, place, (reason, *because), fields)
+    cause = f"{said.property} in tables" if said.table else said.property
+    return Observation("registry", cause, place, (told[0], *because, *told[1:]), fields)

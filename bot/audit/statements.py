@@ -7,16 +7,30 @@ from dataclasses import replace
 
 from bot.audit.attribution import of_attribution, of_releases
 from bot.audit.cards import evaluate_on_cards
+from bot.audit.guards import of_broken_guards
 from bot.audit.offered import of_offers
 from bot.audit.pins import of_pin
 from bot.audit.registered import of_registry
+from bot.audit.retired import of_retired
 from bot.audit.subject import situation
 from bot.audit.traps import of_values
 from bot.audit.wiring import Surroundings, of_patches
 from bot.hazards import Finding, Observation, Rules, Subject, evaluate
 from bot.resolution import EngineWorld, Repository, ResolvedService
 
-KINDS = frozenset({"attribution", "overlay", "overlay-release", "phantom-seam", "pin", "registry", "seam-trap"})
+KINDS = frozenset(
+    {
+        "attribution",
+        "overlay",
+        "overlay-release",
+        "phantom-seam",
+        "pin",
+        "registry",
+        "retired-patch",
+        "seam-trap",
+        "vendor-guard",
+    }
+)
 """The kinds of observation that are made here."""
 
 
@@ -46,7 +60,12 @@ def against_statements(
             situation(
                 service,
                 world,
-                (*everywhere, *_seen(service, world, around), *of_registry(catalog, service, world, services)),
+                (
+                    *everywhere,
+                    *_seen(service, world, around),
+                    *of_registry(catalog, service, world, services),
+                    *of_broken_guards(repository, service, world),
+                ),
             )
             for world in service.defaults
         )
@@ -78,5 +97,6 @@ def _seen(service: ResolvedService, world: EngineWorld, around: Surroundings) ->
         *of_patches(service, world, around),
         *of_attribution(service, world, around),
         *of_releases(service, world, around),
+        *of_retired(service, world),
         *of_pin(around.catalog, service, world),
     )

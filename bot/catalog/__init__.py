@@ -9,6 +9,8 @@ from bot.catalog.model import (
     Catalog,
     Configuration,
     EngineProfile,
+    Fault,
+    Guard,
     HardwareDeclaration,
     HardwareProfile,
     Header,
@@ -23,7 +25,7 @@ from bot.catalog.model import (
 )
 from bot.catalog.models import model_for
 from bot.catalog.overlays import WiredPatch, is_patch, overlays_for
-from bot.catalog.patches import is_named, load_bearing_for, made_for, runs_at
+from bot.catalog.patches import is_named, load_bearing_for, made_for, references_in_path, runs_at
 from bot.catalog.reading import read_catalog
 from bot.catalog.registry import engine_of, slugs_of
 from bot.catalog.running import files_run
@@ -34,6 +36,8 @@ __all__ = [
     "Catalog",
     "Configuration",
     "EngineProfile",
+    "Fault",
+    "Guard",
     "HardwareDeclaration",
     "HardwareProfile",
     "Header",
@@ -61,6 +65,7 @@ __all__ = [
     "read_catalog",
     "read_configuration",
     "read_header",
+    "references_in_path",
     "runs_at",
     "slugs_of",
 ]

@@ -46,6 +46,11 @@ class Value:
         return self.node.start_mark.index, self.node.end_mark.index
 
     @property
+    def style(self) -> str | None:
+        """How a scalar is written: a quotation mark, `|` or `>`; None for one without, and for collections."""
+        return (self.node.style or None) if isinstance(self.node, yaml.ScalarNode) else None
+
+    @property
     def text(self) -> str | None:
         """A scalar as it is written; None for null and for collections."""
         node = self.node

@@ -43,6 +43,15 @@ class EngineProfile:
 
 
 @dataclass(frozen=True, slots=True)
+class DrafterProfile:
+    """A drafter as the repository describes it; `method` is its `spec_method`, as it is written."""
+
+    id: str
+    method: str
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
 class HardwareProfile:
     """A card; `sm` is its compute capability times ten (12.0 is 120), `names` what people call it."""
 
@@ -74,13 +83,54 @@ class VerifiedOn:
     position: Position
 
 
+FaultKind = Literal[
+    "no-id",
+    "not-an-entry",
+    "wrong-type",
+    "nameless-row",
+    "second-id",
+    "repeated-key",
+    "cut-by-comment",
+    "unknown-key",
+    "misplaced-key",
+    "unknown-value",
+    "unread-release",
+    "empty-range",
+    "named-twice",
+    "undelivered",
+    "retired-named",
+    "not-read",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a list of patches says and can't mean, by its text alone. `about` tells two faults of a kind apart, wherever
+    they stand. `patch` is the id of the entry, `part` the part of it, `key` the word that is wrong, `meant` what may be
+    meant by it or belongs there, `also` where the same stands once more, or how often. `minor`: it may be meant as it
+    is.
+    """
+
+    kind: FaultKind
+    about: str
+    position: Position
+    patch: str = ""
+    part: str = ""
+    key: str = ""
+    meant: str = ""
+    also: str = ""
+    minor: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Patch:
     """An entry of `patches.yml`.
 
     `upstream` are normal references (`vllm-project/vllm#48375`) that it stands for. `files` are paths of the
     repository, files or folders; `script` is the one that is run, where the entry says so. `gaps` are composes that the
-    entry itself says to lack the patch (`delivery_gaps`). `baked`: images that the repository builds have it.
+    entry itself says to lack the patch (`delivery_gaps`). `baked`: images that the repository builds have it. `places`
+    are where each of the files and of the named composes is written. `guard`: the entry says that its patch is not to
+    be vendored.
     """
 
     id: str
@@ -98,6 +148,21 @@ class Patch:
     gaps: tuple[str, ...] = ()
     baked: bool = False
     verified: VerifiedOn | None = None
+    places: Mapping[str, Position] = field(default_factory=dict, hash=False)
+    guard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A sentence that forbids to vendor `reference`: everywhere, or in the compose where it stands (`own`); on every
+    release, or only on `release`.
+    """
+
+    reference: str
+    position: Position
+    sentence: str
+    release: str | None = None
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +213,14 @@ class HardwareDeclaration:
 @dataclass(frozen=True, slots=True)
 class Stated:
     """What a registry's entry states of its compose: a property's name (or `image`, or `engine`) and the value as it is
-    written; None where it says that there is none.
+    written; None where it says that there is none. `table`: it is a row of a table for people, not an entry.
     """
 
     slug: str
     property: str
     value: str | None
     position: Position
+    table: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +296,8 @@ class Catalog:
 
     `slugs` maps each slug of the repository's registry to the composes that it names, `slug_engines` to the id of its
     engine profile. `problems` holds those of the configuration too. `claims` are what the notes of `patches.yml` say of
-    composes that they name, `stated` what the entries of registries state of each compose.
+    composes that they name, `stated` what the entries of registries state of each compose. `faults` are those of lists
+    of patches. `own_names` are the names in those lists that composes give themselves. `guards` forbid to vendor a fix.
     """
 
     configuration: Configuration
@@ -243,6 +310,10 @@ class Catalog:
     slug_engines: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     stated: Mapping[str, tuple[Stated, ...]] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    own_names: frozenset[str] = frozenset()
+    guards: tuple[Guard, ...] = ()
+    drafters: Mapping[str, DrafterProfile] = field(default_factory=dict)
 
     def without_positions(self) -> object:
         """What the catalog says, wherever it says it: equal before and after a change that only moves lines."""

@@ -6,7 +6,7 @@ import posixpath
 import re
 from difflib import get_close_matches
 
-from bot.catalog.model import Problem
+from bot.catalog.model import Fault, Problem
 from bot.catalog.patches import MARKS
 from bot.provenance import Position
 
@@ -17,7 +17,7 @@ MAX_KEYS = 2_000
 """Keys of a file that are compared with the known ones."""
 
 
-def near_miss(path: str, text: str, *, describes: bool) -> Problem | None:
+def near_miss(path: str, text: str, *, describes: bool) -> Fault | Problem | None:
     """What keeps a file from being read that stands where patches or profiles do; None for any other file.
 
     `describes` says that the text has the fields of a profile.
@@ -29,12 +29,12 @@ def near_miss(path: str, text: str, *, describes: bool) -> Problem | None:
     return None
 
 
-def _misspelt(path: str, text: str) -> Problem | None:
+def _misspelt(path: str, text: str) -> Fault | None:
     for count, found in enumerate(_KEY.finditer(text)):
         if count >= MAX_KEYS:
             break
         close = get_close_matches(found[1].lower().replace("-", "_"), MARKS, 1, 0.8)
         if close:
             line = text.count("\n", 0, found.start(1)) + 1
-            return Problem(f"unknown key {found[1]!r}: did you mean {close[0]}? No patch is read", Position(path, line))
+            return Fault("not-read", found[1], Position(path, line), key=found[1], meant=close[0])
     return None

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from bot.catalog.document import Value
 from bot.catalog.model import Attribution, Catalog, Patch, VerifiedOn
+from bot.catalog.patch_releases import releases_in
+from bot.catalog.patches_keys import VERIFIED, is_retired
 from bot.provenance import Position
 from bot.references import UPSTREAM, references_in
 
 MARKS = ("load_bearing_when", "delivery_mechanism", "delivery_spec")
 """The keys by which a file of patches, and an entry in it, is recognised."""
-
-VERIFIED = ("verified_on", "verified_releases", "verified_with", "tested_on", "releases", "vllm_releases")
-"""The keys of an entry, or of a part of it, that name the releases of vLLM that the patch was verified on."""
 
 MAX_HEADER = 40
 """Lines of a patch in which its header is looked for."""
@@ -27,10 +26,11 @@ MAX_NODES = 2_000
 
 _PARTS = ("delivery_spec", "drift_guard")
 _MADE_FOR = re.compile(r"(?:^|[-_/])v([01]\.\d+\.\d+)(?=[-_/.]|$)")
-_VERSION = r"v?[01]\.\d{1,3}(?:\.(?:\d{1,3}|x\b)){0,2}"
-_RELEASES = re.compile(rf"(?<![\w.])(?:[<>=]=?\s*)?{_VERSION}(?:\s*,\s*[<>=]=?\s*{_VERSION})*(?![\w]|\.\d)")
 _STATED = re.compile(
     r"[\s#/*;\"'-]*(?:verified|tested|validated)[ _-](?:on|with|against|releases?)\s*:\s*(?:vllm\b)?(.*)", re.IGNORECASE
+)
+_GUARD = re.compile(
+    r"(?:do|must)[-_ ]not[-_ ](?:be[-_ ])?vendor|never[-_ ]vendor|not[-_ ]to[-_ ]be[-_ ]vendored|inherit[-_ ]only", re.I
 )
 _NUMBERED = re.compile(r"(?<![A-Za-z0-9])pr[-_]?([1-9][0-9]{3,5})(?![0-9])", re.IGNORECASE)
 _OTHER_ENGINES = re.compile(
@@ -50,7 +50,7 @@ def read_notes(root: Value) -> Iterator[Value]:
     lists = root.fields().values() if root.is_mapping else (root,)
     for values in lists:
         for entry in values.children:
-            if entry.is_mapping and "deprecated_on" not in entry.fields():
+            if entry.is_mapping and not is_retired(entry.fields()):
                 yield from _sentences(entry, set())
 
 
@@ -94,7 +94,7 @@ def runs_at(patch: Patch) -> tuple[str, ...]:
 def verified_by_header(text: str, path: str) -> VerifiedOn | None:
     """What the leading lines of a patch say about the releases that it was verified on; None when they say nothing."""
     for number, line in enumerate(text[:100_000].split("\n")[:MAX_HEADER], 1):
-        if (stated := _STATED.match(line[:500])) and (releases := _RELEASES.findall(stated[1])):
+        if (stated := _STATED.match(line[:500])) and (releases := releases_in(stated[1])):
             return VerifiedOn(tuple(releases), "header", Position(path, number))
     return None
 
@@ -128,7 +128,6 @@ def _patch(entry: Value) -> Patch | None:
     reference = (stated["ref"].texts if "ref" in stated else ()) if stated else upstream.texts if upstream else ()
     files = fields["files"].texts if "files" in fields else ()
     script = next((spec[name].text for name in ("script", "sidecar", "jinja", "file") if name in spec), None)
-    deprecated = fields["deprecated_on"].text if "deprecated_on" in fields else None
     return Patch(
         id=identity,
         files=tuple(file.strip("/") for file in dict.fromkeys((*files, *((script,) if script and not files else ())))),
@@ -139,24 +138,46 @@ def _patch(entry: Value) -> Patch | None:
         upstream=_upstream((*reference, identity, *files)),
         status=_text(stated, "status") or _text(fields, "status"),
         drop_when=_text(stated, "drop_when"),
-        deprecated=bool(deprecated) and deprecated != "false",
+        deprecated=is_retired(fields),
         position=entry.position,
         script=script.strip("/") if script else None,
         gaps=tuple(name for row in _attributions(fields.get("delivery_gaps")) for name in row.composes),
         baked=_is_baked(fields),
         verified=_verified(fields) or made_for(files, entry.position),
+        places=dict(_places(fields)),
+        guard=_is_guard(fields, stated),
     )
+
+
+def _places(fields: dict[str, Value]) -> Iterator[tuple[str, Position]]:
+    """Where the files and the composes of an entry are written."""
+    for file in reversed(fields["files"].children if "files" in fields else ()):
+        yield (file.text or "").strip("/"), file.position
+    for key in ("delivery_gaps", "load_bearing_when"):
+        rows = fields.get(key)
+        for row in rows.children if rows is not None and not rows.is_mapping else ():
+            stated = row.fields()
+            for compose in stated["composes"].children if "composes" in stated else ():
+                yield compose.text or "", compose.position
+
+
+def _is_guard(fields: dict[str, Value], upstream: dict[str, Value]) -> bool:
+    """Whether an entry is there to say that nobody is to vendor the patch."""
+    told = (_text(fields, key) or "" for key in ("do_not_vendor", "never_vendor", "not_vendored"))
+    stated = [_text(fields, "status"), _text(upstream, "status"), _text(fields, "vendoring"), _text(fields, "policy")]
+    return any(text.lower() in ("true", "yes") for text in told) or any(_GUARD.match(text or "") for text in stated)
 
 
 def _is_baked(fields: dict[str, Value]) -> bool:
     delivery = fields["delivery"].fields() if "delivery" in fields else {}
-    return _text(fields, "delivery_mechanism") == "dockerfile" or _text(delivery, "dockerfile_bake") == "true"
+    bake = (_text(delivery, "dockerfile_bake") or "").lower()
+    return _text(fields, "delivery_mechanism") == "dockerfile" or bake in ("true", "yes", "on")
 
 
 def _verified(fields: dict[str, Value]) -> VerifiedOn | None:
     for part in (fields, *(fields[name].fields() for name in _PARTS if name in fields)):
         for key in VERIFIED:
-            stated = [release for text in part[key].texts for release in _RELEASES.findall(text)] if key in part else []
+            stated = [release for text in part[key].texts for release in releases_in(text)] if key in part else []
             if stated:
                 return VerifiedOn(tuple(stated), "entry", part[key].position)
     return None

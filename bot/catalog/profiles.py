@@ -10,7 +10,7 @@ from functools import cache
 import yaml
 
 from bot.catalog.document import Value
-from bot.catalog.model import EngineProfile, HardwareProfile, ModelProfile
+from bot.catalog.model import DrafterProfile, EngineProfile, HardwareProfile, ModelProfile
 from bot.provenance import Position, Reason
 from bot.rules import RULES
 
@@ -37,7 +37,7 @@ _KINDS_OF_LAYERS = {
     "gated_deltanet": "gdn",
 }
 
-Profile = ModelProfile | EngineProfile | HardwareProfile
+Profile = ModelProfile | EngineProfile | HardwareProfile | DrafterProfile
 
 
 def read_profile(root: Value) -> Profile | None:
@@ -50,6 +50,8 @@ def read_profile(root: Value) -> Profile | None:
         return _hardware(identity, root, fields)
     if "install" in fields and fields["install"].is_mapping:
         return _engine(identity, root, fields["install"])
+    if "spec_method" in fields and fields["spec_method"].text:
+        return DrafterProfile(identity, fields["spec_method"].text or "", fields["spec_method"].position)
     counted = any(name in fields for name in (*_ALL_LAYERS, "layer_types")) or any(map(_counts_layers, fields))
     described = sum(name in fields for name in ("family", "weights", "architecture", "architectures"))
     return _Model(identity, root, fields).profile() if counted or described >= 2 else None

@@ -9,13 +9,18 @@ from functools import partial
 from itertools import chain
 from typing import TypeVar
 
-from bot.catalog.configuration import holds, read_configuration
+from bot.catalog.configuration import fits, holds, read_configuration
 from bot.catalog.document import NotYaml, Value, parse
+from bot.catalog.guards import read_guards
 from bot.catalog.hardware import unknown_cards
+from bot.catalog.header import read_header
 from bot.catalog.model import (
     Catalog,
     Configuration,
+    DrafterProfile,
     EngineProfile,
+    Fault,
+    Guard,
     HardwareProfile,
     ModelProfile,
     Patch,
@@ -26,16 +31,18 @@ from bot.catalog.near_misses import near_miss
 from bot.catalog.patches import MARKS as PATCH_MARKS
 from bot.catalog.patches import read_notes, read_patches, verified_by_header
 from bot.catalog.patches_schema import faults
-from bot.catalog.profiles import read_profile
+from bot.catalog.profiles import Profile, read_profile
+from bot.catalog.python_registry import parse_python
 from bot.catalog.registry import MARKS as REGISTRY_MARKS
 from bot.catalog.registry import is_registry, read_engines, read_registry
 from bot.catalog.stated import read_stated
+from bot.catalog.tables import may_have_tables, read_tables
 from bot.claims import Claim, ComposeNames, claims_of_note
 from bot.memory import Itself, Memory
 from bot.provenance import Position
-from bot.tree import Tree, UnreadableFile
+from bot.tree import Tree, UnreadableFile, text_of
 
-T = TypeVar("T", EngineProfile, HardwareProfile)
+T = TypeVar("T", DrafterProfile, EngineProfile, HardwareProfile)
 
 MAX_PARSED_CHARACTERS = 16 * 1024 * 1024
 """YAML that is parsed for one catalog, about a second's work: a hundred times the largest catalog known."""
@@ -43,11 +50,21 @@ MAX_PARSED_CHARACTERS = 16 * 1024 * 1024
 _WEIGHT = 5
 """Bytes that a character of a profile takes when it is read."""
 
+_Tables = tuple[tuple[str, tuple[Stated, ...]], ...]
+"""What tables state, by the compose's path or slug."""
+
+README_DEPTH = 2
+"""Folders in which a `README.md` is read for tables: further down there is one for each patch."""
+
+MAX_READMES = 20
+"""Such files that are read."""
+
 MAX_HEADERS = 8
 """Files of one patch whose leading comments are read."""
 
 _DESCRIPTION = re.compile(
-    r"^(?:sm|compute_capability|install|family|weights|architectures?|layer_types|[a-z0-9_]*_layers)[ \t]*:",
+    r"^(?:sm|compute_capability|install|spec_method|family|weights|architectures?|layer_types|[a-z0-9_]*_layers)"
+    r"[ \t]*:",
     re.MULTILINE,
 )
 _REGISTRY_ENTRY = re.compile(
@@ -65,7 +82,7 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
     parts: list[_Part | Problem] = []
     room = MAX_PARSED_CHARACTERS
     for path in tree.paths():
-        if not path.endswith((".yml", ".yaml")) and not (path.endswith(".json") and is_registry(path)):
+        if not path.endswith((".yml", ".yaml")) and not (path.endswith((".json", ".py")) and is_registry(path)):
             continue
         if not _is_read(path, configuration.thing):
             continue
@@ -78,8 +95,48 @@ def read_catalog(tree: Tree, memory: Memory | None = None) -> Catalog:
         if size:
             parts.append(memory.answer(("part of the catalog", path), tree, partial(_part, path), _WEIGHT))
     claims = _tied((part for part in parts if isinstance(part, _Part)), tree)
-    question = ("catalog", configuration, claims, *parts)
-    return memory.answer(question, tree, lambda _: _put_together(configuration.thing, parts, claims))
+    own = _of_themselves(tree, memory)
+    names = _own_names([part for part in parts if isinstance(part, _Part)], own)
+    tables = _tables(tree, configuration.thing, own)
+    patches = [patch for part in parts if isinstance(part, _Part) for patch in part.patches]
+    guards = memory.answer(("guards", *patches), tree, lambda seen: read_guards(patches, seen))
+    question = ("catalog", configuration, claims, names, guards, tables, *parts)
+    return memory.answer(
+        question, tree, lambda _: _put_together(configuration.thing, parts, claims, names, guards, tables)
+    )
+
+
+def _tables(tree: Tree, configuration: Configuration, own: Mapping[str, _Own]) -> _Tables:
+    """What tables state of composes, in the comments of YAML files and in each `README.md` near the root."""
+    paths = frozenset(tree.paths())
+    found: dict[str, list[Stated]] = {}
+    for path in (path for path, one in own.items() if one.tables):
+        if not any(fits(path, glob) for glob in configuration.ignore):
+            for subject, stated in read_tables(path, text_of(tree, path), paths).items():
+                found.setdefault(subject, []).extend(stated)
+    return tuple((subject, tuple(stated)) for subject, stated in found.items())
+
+
+def _of_themselves(tree: Tree, memory: Memory) -> dict[str, _Own]:
+    """What every YAML file, and each `README.md` near the root, says of itself."""
+    paths = list(tree.paths())
+    readmes = [path for path in paths if path.lower().endswith("readme.md") and path.count("/") <= README_DEPTH]
+    asked = (*(path for path in paths if path.endswith((".yml", ".yaml"))), *readmes[:MAX_READMES])
+    return {path: memory.answer(("of itself", path), tree, partial(_own, path)) for path in asked}
+
+
+def _own(path: str, tree: Tree) -> _Own:
+    text = text_of(tree, path)
+    slug = read_header(text, path).slug if ".sh" in text and not path.endswith(".md") else None
+    return _Own(slug, may_have_tables(text))
+
+
+def _own_names(parts: list[_Part], own: Mapping[str, _Own]) -> frozenset[str]:
+    """The names in lists of patches that no registry has and that a compose gives itself in its leading comments."""
+    slugs = {slug for part in parts for slug in part.slugs}
+    rows = (row for part in parts for patch in part.patches for row in patch.load_bearing_when)
+    names = {name for row in rows for name in row.composes} - slugs
+    return frozenset(one.slug for one in own.values() if one.slug in names and one.slug is not None)
 
 
 def _is_read(path: str, configuration: Configuration) -> bool:
@@ -87,17 +144,26 @@ def _is_read(path: str, configuration: Configuration) -> bool:
     return not configuration.profiles or any(holds(glob, path) for glob in configuration.profiles)
 
 
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What a file says of itself: the slug that its leading comments run, and whether it may have tables."""
+
+    slug: str | None
+    tables: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
     """What one file has for the catalog; compared by identity."""
 
-    profile: ModelProfile | EngineProfile | HardwareProfile | None = None
+    profile: Profile | None = None
     patches: tuple[Patch, ...] = ()
     slugs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     slug_engines: Mapping[str, str] = field(default_factory=dict)
     stated: Mapping[str, tuple[Stated, ...]] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     problems: tuple[Problem, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 def _size(path: str, tree: Tree) -> int:
@@ -115,7 +181,9 @@ def _size(path: str, tree: Tree) -> int:
 def _part(path: str, tree: Tree) -> _Part:
     text = tree.read(path) or ""
     if not _expected(text) and not is_registry(path) and (miss := _near_miss(path, text)):
-        return _Part(problems=(miss,))
+        return _Part(faults=(miss,)) if isinstance(miss, Fault) else _Part(problems=(miss,))
+    if path.endswith(".py"):
+        return _of_python(text, path)
     try:
         root = parse(text, path)
     except NotYaml as error:
@@ -127,10 +195,19 @@ def _part(path: str, tree: Tree) -> _Part:
     if _has_patches(text):
         patches = tuple(_with_header(patch, tree) for patch in read_patches(root))
         notes = (claims_of_note(path, text, *note.extent) for note in read_notes(root))
-        return _Part(patches=patches, claims=tuple(chain.from_iterable(notes)), problems=tuple(faults(root)))
+        return _Part(patches=patches, claims=tuple(chain.from_iterable(notes)), faults=tuple(faults(root, text)))
     if _has_key(text, "id"):
         return _Part(profile=read_profile(root))
     return _registry(root)
+
+
+def _of_python(text: str, path: str) -> _Part:
+    """A registry in Python. A module of this name that is none says nothing, whatever is wrong with it."""
+    try:
+        root = parse_python(text, path)
+    except NotYaml:
+        return _Part()
+    return _registry(root) if root is not None else _Part()
 
 
 def _registry(root: Value) -> _Part:
@@ -164,35 +241,50 @@ def _tied(parts: Iterable[_Part], tree: Tree) -> tuple[Claim, ...]:
     return tuple(tied for part in parts for claim in part.claims if (tied := names.tied(claim)).about)
 
 
-def _put_together(configuration: Configuration, parts: Iterable[_Part | Problem], claims: tuple[Claim, ...]) -> Catalog:
+def _put_together(
+    configuration: Configuration,
+    parts: Iterable[_Part | Problem],
+    claims: tuple[Claim, ...],
+    own_names: frozenset[str],
+    guards: tuple[Guard, ...],
+    tables: _Tables,
+) -> Catalog:
     models: list[ModelProfile] = []
     engines: dict[str, EngineProfile] = {}
     hardware: dict[str, HardwareProfile] = {}
+    drafters: dict[str, DrafterProfile] = {}
     patches: list[Patch] = []
     slugs: dict[str, tuple[str, ...]] = {}
     slug_engines: dict[str, str] = {}
     stated: dict[str, tuple[Stated, ...]] = {}
     problems = list(configuration.problems)
+    list_faults: list[Fault] = []
     for part in parts:
         if isinstance(part, Problem):
             problems.append(part)
             continue
         problems += part.problems
+        list_faults += part.faults
         if isinstance(part.profile, ModelProfile):
             models.append(part.profile)
         elif isinstance(part.profile, EngineProfile):
             problems += _kept(engines, part.profile)
         elif isinstance(part.profile, HardwareProfile):
             problems += _kept(hardware, part.profile)
+        elif isinstance(part.profile, DrafterProfile):
+            problems += _kept(drafters, part.profile)
         patches += part.patches
         for slug, paths in part.slugs.items():
             slugs[slug] = tuple(dict.fromkeys((*slugs.get(slug, ()), *paths)))
         slug_engines.update(part.slug_engines)
         for path, said in part.stated.items():
             stated[path] = (*stated.get(path, ()), *said)
+    for subject, rows in tables:
+        for path in slugs.get(subject, (subject,)):
+            stated[path] = (*stated.get(path, ()), *rows)
     problems += unknown_cards(configuration, hardware)
     read = tuple(models), engines, hardware, tuple(patches), slugs, tuple(problems), slug_engines, claims, stated
-    return Catalog(configuration, *read)
+    return Catalog(configuration, *read, tuple(list_faults), own_names, guards, drafters)
 
 
 def _kept(known: dict[str, T], profile: T) -> Iterator[Problem]:
@@ -202,7 +294,7 @@ def _kept(known: dict[str, T], profile: T) -> Iterator[Problem]:
         yield Problem(message, profile.position)
 
 
-def _near_miss(path: str, text: str) -> Problem | None:
+def _near_miss(path: str, text: str) -> Fault | Problem | None:
     if _has_patches(text) or _has_key(text, "services") or _has_key(text, "id"):
         return None
     return near_miss(path, text, describes=bool(_DESCRIPTION.search(text)))

@@ -18,7 +18,7 @@ DEPTH = 3
 """Sections of a registry, one in another, in which entries are looked for."""
 
 _YAML = re.compile(r"[^\s:{}]+\.ya?ml")
-_REGISTRY = re.compile(r"(?:^|[/._-])registry[^/]*\.(?:ya?ml|json)$", re.IGNORECASE)
+_REGISTRY = re.compile(r"(?:^|[/._-])registry[^/]*\.(?:ya?ml|json|py)$", re.IGNORECASE)
 
 
 def read_registry(root: Value) -> Mapping[str, tuple[str, ...]]:

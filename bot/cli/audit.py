@@ -130,7 +130,8 @@ def audited_with_edits(
         report = informed(work, lambda report: report.pins, Learning(offline))
         fixes = _proved(repository, report, rules) if wanted else {}
     skipped = tuple(item for item in report.skipped if lies(item.path, inside))
-    return replace(report, skipped=skipped), fixes
+    described = tuple(finding for finding in report.described if lies(finding.path, inside))
+    return replace(report, skipped=skipped, described=described), fixes
 
 
 def _proved(repository: Repository, report: Report, rules: Rules) -> Fixes:

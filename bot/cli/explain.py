@@ -10,7 +10,7 @@ import click
 from bot.cli.failure import Failure
 from bot.cli.hints import near, no_service
 from bot.cli.learning import Learning, informed, offline_option, pins_of
-from bot.cli.opening import locate, opened, readable, tell_unread
+from bot.cli.opening import locate, opened, readable, run_together, tell_unread
 from bot.cli.options import env_option, repo_option, rev_option, symbol_option
 from bot.compose import load_project
 from bot.engine import PROPERTIES, source_links
@@ -53,12 +53,13 @@ def explain_command(
         readable(repository)
         names = list(_services(repository, path, service, env))
         tell_unread(repository, path, env)
+        several = len({files for files, _ in names}) > 1
 
         def work() -> list[ResolvedService]:
-            return [resolve_service(repository, (path,), name, environment=env, symbols=symbols) for name in names]
+            return [resolve_service(repository, files, name, environment=env, symbols=symbols) for files, name in names]
 
-        for resolved in informed(work, pins_of, Learning(offline)):
-            _explain(resolved, property_name)
+        for (files, _), resolved in zip(names, informed(work, pins_of, Learning(offline)), strict=True):
+            _explain(resolved, property_name, " with ".join(files) if several else "")
 
 
 def _check_words(subject: str, property_name: str | None, rules: Rules) -> None:
@@ -76,22 +77,28 @@ def _check_words(subject: str, property_name: str | None, rules: Rules) -> None:
         raise Failure(f"no rule {subject!r}: {near(subject, rules.ids, 'the rules are')}")
 
 
-def _services(repository: Repository, path: str, service: str, env: dict[str, str]) -> Iterable[str]:
-    """The services that are asked about; what Docker Compose refuses is told."""
-    project = load_project(repository.documents, (path,), env)
-    for error in project.errors:
+def _services(
+    repository: Repository, path: str, service: str, env: dict[str, str]
+) -> Iterable[tuple[tuple[str, ...], str]]:
+    """The services that are asked about, each with the files that are given together; what Docker Compose refuses is
+    told.
+    """
+    projects = {files: load_project(repository.documents, files, env) for files in run_together(repository, path)}
+    for error in dict.fromkeys(error for project in projects.values() for error in project.errors):
         click.echo(printable(f"{error.path or path}:{error.line or 1}: {error.message}"), err=True)
-    if service and project.services and service not in project.services:
-        raise Failure(no_service(path, service, project.services))
-    names = [name for name in project.services if service in ("", name)]
-    if not names and not project.errors:
+    known = dict.fromkeys(name for project in projects.values() for name in project.services)
+    if service and known and service not in known:
+        raise Failure(no_service(path, service, known))
+    found = [(files, name) for files, project in projects.items() for name in project.services if service in ("", name)]
+    if not found and not any(project.errors for project in projects.values()):
         raise Failure(f"{path}: it has no services")
-    if not names:
+    if not found:
         raise SystemExit(2)
-    return names
+    return found
 
 
-def _explain(service: ResolvedService, property_name: str | None) -> None:
+def _explain(service: ResolvedService, property_name: str | None, where: str = "") -> None:
+    """`where` names the files, where they are started in several ways."""
     for world in service.worlds:
         if world.engine is None:
             reasons = "; ".join(item.reason for item in world.unresolved) or f"it runs {world.kind or 'no engine'}"
@@ -102,4 +109,5 @@ def _explain(service: ResolvedService, property_name: str | None) -> None:
                 from bot.cli import text
 
                 links = source_links(world.engine.releases, value)
-                text.print_chain(f"{service.name}: {name}", value, links, text.fork(world))
+                way = f", as {where}" if where else ""
+                text.print_chain(f"{service.name}: {name}", value, links, f"{way}{text.fork(world)}")

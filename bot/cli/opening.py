@@ -18,7 +18,7 @@ from bot.memory import Memory
 from bot.printable import printable
 from bot.repositories import BlobCache, DirectoryTree, IndexTree, RepositoryError, RevisionTree, git, work_tree
 from bot.resolution import Repository
-from bot.tree import MemoryTree, Tree, text_of
+from bot.tree import MemoryTree, Tree, UnreadableFile, text_of
 
 if TYPE_CHECKING:
     from bot.review import Links
@@ -93,13 +93,31 @@ def links_to(folder: Path, revision: str | None, url: str) -> Links:
         raise Failure(str(error)) from error
 
 
+def run_together(repository: Repository, path: str) -> tuple[tuple[str, ...], ...]:
+    """The ways in which a compose is started, each the files in `-f` order: with every group of `together:` in the
+    configuration that has it, or alone where none does. As in an audit, a group counts when all of its files are there.
+    """
+    groups = repository.catalog.configuration.together
+    held = (files for files in groups if path in files)
+    there = [files for files in held if all(_exists(repository.tree, file) for file in files)]
+    return tuple(there) or ((path,),)
+
+
+def _exists(tree: Tree, path: str) -> bool:
+    try:
+        return tree.read(path) is not None
+    except UnreadableFile:
+        return True
+
+
 def tell_unread(repository: Repository, path: str, given: Mapping[str, str]) -> None:
     """Says on stderr which of the host variables that are `given` no file of a compose names: they were mistyped."""
     if not given:
         return
-    project = load_project(repository.documents, (path,), given)
-    read = (one.name for service in project.services.values() for one in service.reads)
-    for sentence in unread(given, read, (text_of(repository.tree, file) for file in (path, *project.files))):
+    projects = [load_project(repository.documents, files, given) for files in run_together(repository, path)]
+    read = (one.name for project in projects for service in project.services.values() for one in service.reads)
+    files = dict.fromkeys((path, *(file for project in projects for file in project.files)))
+    for sentence in unread(given, read, (text_of(repository.tree, file) for file in files)):
         click.echo(printable(f"{path}: {sentence}"), err=True)
 
 

@@ -13,7 +13,7 @@ from bot.cli.failure import Failure
 from bot.cli.hints import no_service
 from bot.cli.learning import Learning, informed, offline_option, pins_of
 from bot.cli.machine import print_json
-from bot.cli.opening import Known, locate, opened, readable, tell_unread
+from bot.cli.opening import Known, locate, opened, readable, run_together, tell_unread
 from bot.cli.options import (
     batch_option,
     env_option,
@@ -27,8 +27,8 @@ from bot.cli.options import (
 from bot.cli.request import BadRequest, needed_text, text, texts
 from bot.compose import load_project
 from bot.hazards import load_rules
-from bot.resolution import Repository, ResolvedService, resolve_service
-from bot.resolution.contract import resolution_json
+from bot.resolution import Repository, resolve_service
+from bot.resolution.contract import Way, resolution_json
 
 _KEYS = request_keys(
     "only `file` must be there",
@@ -80,14 +80,14 @@ def resolve_command(
     root, path = locate(required(file, "FILE"), repo)
     with opened(root, rev) as repository:
         readable(repository)
-        resolved, answer = _resolve(repository, path, service, env, symbols, worlds, Learning(offline))
+        ways, answer = _resolve(repository, path, service, env, symbols, worlds, Learning(offline))
         tell_unread(repository, path, env)
     if output == "json":
         print_json(answer)
     else:
         from bot.cli.text import print_resolution
 
-        print_resolution(path, resolved, answer["errors"], env)
+        print_resolution(path, ways, answer["errors"], env)
     if answer["errors"]:
         raise SystemExit(2)
 
@@ -100,24 +100,32 @@ def _resolve(
     symbols: Mapping[str, str],
     worlds: str,
     learning: Learning,
-) -> tuple[list[ResolvedService], dict[str, Any]]:
-    """The services of a file, and the answer of the contract about them."""
-    project = load_project(repository.documents, (path,), env)
-    if service is not None and project.services and service not in project.services:
-        raise Failure(no_service(path, service, project.services))
+) -> tuple[list[Way], dict[str, Any]]:
+    """The services of a file in each way in which it is started, and the answer of the contract about them."""
+    projects = {files: load_project(repository.documents, files, env) for files in run_together(repository, path)}
+    names = dict.fromkeys(name for project in projects.values() for name in project.services)
+    if service is not None and names and service not in names:
+        raise Failure(no_service(path, service, names))
     interplay = load_rules().interplay if worlds == "all" else None
 
-    def work() -> list[ResolvedService]:
+    def work() -> list[Way]:
         return [
-            resolve_service(
-                repository, (path,), name, environment=env, symbols=symbols, interplay=interplay, project=project
+            (
+                files,
+                [
+                    resolve_service(
+                        repository, files, name, environment=env, symbols=symbols, interplay=interplay, project=project
+                    )
+                    for name in project.services
+                    if service in (None, name)
+                ],
             )
-            for name in project.services
-            if service in (None, name)
+            for files, project in projects.items()
         ]
 
-    resolved = informed(work, pins_of, learning)
-    return resolved, resolution_json(path, resolved, project.errors, env)
+    ways = informed(work, lambda found: pins_of(one for _, services in found for one in services), learning)
+    errors = dict.fromkeys(error for project in projects.values() for error in project.errors)
+    return ways, resolution_json(path, ways, errors, env)
 
 
 class _Opened:

@@ -14,6 +14,7 @@ from bot.engine.agreement import unknown_release
 from bot.hazards import Finding, replay
 from bot.provenance import Reason
 from bot.resolution import EngineWorld, ResolvedService
+from bot.resolution.contract import Way
 from bot.resolution.program import server
 from bot.review import Bump, PropertyChange, Review
 from bot.review.bump_sections import ANCHOR_WORDS, FIX_WORDS, sentence_of, short, why
@@ -30,22 +31,23 @@ _LEVELS = ("error", "warning", "notice", "folded")
 
 
 def print_resolution(
-    path: str, services: Sequence[ResolvedService], errors: Sequence[Mapping[str, Any]], env: Mapping[str, str]
+    path: str, ways: Sequence[Way], errors: Sequence[Mapping[str, Any]], env: Mapping[str, str]
 ) -> None:
     """What `resolve` found in a compose; `env` is what every world starts from."""
     out = Terminal()
     for error in errors:
         out.line((f"{error['path'] or path}:{error['line'] or 1}: {error['message']}", "bold red"))
-    for service in services:
-        _print_service(out, path, service, env)
+    for files, services in ways:
+        for service in services:
+            _print_service(out, files, service, env)
 
 
-def _print_service(out: Terminal, path: str, service: ResolvedService, env: Mapping[str, str]) -> None:
-    out.line((f"{path}: {service.name}", "bold"))
+def _print_service(out: Terminal, files: Sequence[str], service: ResolvedService, env: Mapping[str, str]) -> None:
+    out.line((f"{' with '.join(files)}: {service.name}", "bold"))
     first = service.worlds[0]
     for world in service.worlds:
         sets = {**env, **world.realisation.deviations}
-        title = replay((path,), service.name, sets) if sets else "by default"
+        title = replay(files, service.name, sets) if sets else "by default"
         out.line()
         out.line((title + fork(world), "underline"))
         _print_world(out, world, None if world is first else first)

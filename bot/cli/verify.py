@@ -16,7 +16,7 @@ from bot.bootlog.wording import headline, proof, setting, shifted, shown, told
 from bot.cli.failure import Failure
 from bot.cli.hints import no_service
 from bot.cli.learning import Learning, informed, offline_option, pins_of
-from bot.cli.opening import links_to, locate, opened, readable
+from bot.cli.opening import links_to, locate, opened, readable, run_together
 from bot.cli.options import env_option, format_option, repo_option, rev_option, symbol_option, url_option
 from bot.cli.terminal import Terminal
 from bot.commands import Verify, verify
@@ -75,8 +75,8 @@ def verify_command(
 
         def work() -> list[ResolvedService]:
             return [
-                resolve_service(repository, (path,), name, environment=env, symbols=symbols, interplay=rules.interplay)
-                for name in names
+                resolve_service(repository, files, name, environment=env, symbols=symbols, interplay=rules.interplay)
+                for files, name in names
             ]
 
         services = [service for service in informed(work, pins_of, Learning(offline)) if service.kind == "vllm"]
@@ -121,13 +121,15 @@ def _text(log: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _names(repository: Repository, path: str, wanted: str, env: dict[str, str]) -> list[str]:
-    project = load_project(repository.documents, (path,), env)
-    if wanted and project.services and wanted not in project.services:
-        raise Failure(no_service(path, wanted, project.services))
-    names = [name for name in project.services if wanted in ("", name)]
+def _names(repository: Repository, path: str, wanted: str, env: dict[str, str]) -> list[tuple[tuple[str, ...], str]]:
+    """The services that may have written the log, each with the files that are given together."""
+    projects = {files: load_project(repository.documents, files, env) for files in run_together(repository, path)}
+    known = dict.fromkeys(name for project in projects.values() for name in project.services)
+    if wanted and known and wanted not in known:
+        raise Failure(no_service(path, wanted, known))
+    names = [(files, name) for files, project in projects.items() for name in project.services if wanted in ("", name)]
     if not names:
-        first = next(iter(project.errors), None)
+        first = next((error for project in projects.values() for error in project.errors), None)
         raise Failure(f"{path}: {first.message if first else 'no service could be resolved'}")
     return names
 

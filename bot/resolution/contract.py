@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bot.compose import ComposeError
@@ -16,15 +16,25 @@ from bot.worlds.model import Seam
 
 SCHEMA = 1
 
+Way = tuple[tuple[str, ...], Sequence[ResolvedService]]
+"""One way in which a compose is started: the files in `-f` order, and the services that they have."""
+
 
 def resolution_json(
-    path: str, services: Iterable[ResolvedService], errors: Iterable[ComposeError], base: Mapping[str, str]
+    path: str, ways: Iterable[Way], errors: Iterable[ComposeError], base: Mapping[str, str]
 ) -> dict[str, Any]:
-    """One compose. `base` is the environment that every world starts from, shown in each world's `env`."""
+    """One compose. `base` is the environment that every world starts from, shown in each world's `env`.
+
+    A service names the files that were given together, where they are not `path` alone.
+    """
     return {
         "schema": SCHEMA,
         "file": path,
-        "services": [_service(service, base) for service in services],
+        "services": [
+            {**_service(service, base), **({"files": list(files)} if files != (path,) else {})}
+            for files, services in ways
+            for service in services
+        ],
         "errors": [error_json(error) for error in errors],
     }
 

@@ -108,12 +108,14 @@ def review(
     before = tuple(_moved(finding, renamed) for finding in base.findings)
     proposed = (*head.findings, *default_flips(base, head, renamed), *vendored)
     difference = compare(before, proposed, lambda finding: not _resolves(head, finding))
+    # What was wrong in a list of patches before is nothing that the composes of this change have.
+    elsewhere = {finding.identity for finding in head.described if finding.path not in diffs}
     found = Review(
         conclusion(difference),
         difference.introduced,
         difference.changed,
         difference.fixed,
-        difference.unchanged,
+        tuple(finding for finding in difference.unchanged if finding.identity not in elsewhere),
         tuple(_property_changes(base, head, diffs, renamed)),
         (),
         frozenset(_maybe_older(difference, base, renamed)),

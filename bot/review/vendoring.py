@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator
 
 from bot.audit import Report
-from bot.catalog import InheritOnly, Patch
+from bot.audit.patch_list import CODE
+from bot.catalog import InheritOnly, Patch, is_patch, references_in_path
 from bot.engine import Pin
 from bot.hazards import Finding, Observation, Situation, Subject, World, evaluate, load_rules
 from bot.provenance import Position, Reason
@@ -15,7 +17,8 @@ RULE = "vendoring-not-wanted"
 
 
 def vendored(before: Repository, after: Repository, head: Report) -> tuple[Finding, ...]:
-    """One finding for each patch that is new in `after`: an entry of `patches.yml`, or a mounted one without an entry.
+    """One finding for each patch that is new in `after`: an entry of `patches.yml`, a mounted one without an entry, or
+    files that look like one and that nothing has.
 
     `after` is judged under the configuration that is there before the change. What was vendored before the change stays
     untold, and so does what moves, or is mounted in one more compose.
@@ -29,7 +32,10 @@ def vendored(before: Repository, after: Repository, head: Report) -> tuple[Findi
     for patch in after.catalog.patches:
         if patch.id not in known and not patch.deprecated and patch.files and not _are_there(patch, files):
             found += _finding(policy, patch.id, patch.upstream, patch.position, "", ())
-    for service, name, upstream, because in _mounted(head, files):
+    mounted = list(_mounted(head, files))
+    for path in _loose(after, files, [name for _, name, _, _ in mounted]):
+        found += _finding(policy, path, references_in_path(path), Position(path, 1), "", ())
+    for service, name, upstream, because in mounted:
         position = next((Position(r.path, r.line or 1) for r in because if r.path == service.path), service.position)
         found += _finding(policy, name, upstream, position, service.name, because)
     return tuple(head.taken(finding, None) for finding in found)
@@ -38,6 +44,23 @@ def vendored(before: Repository, after: Repository, head: Report) -> tuple[Findi
 def _are_there(patch: Patch, files: frozenset[str]) -> bool:
     """Whether the change lists a patch that was vendored before."""
     return all(file in files or any(path.startswith(f"{file}/") for path in files) for file in patch.files)
+
+
+def _loose(after: Repository, files: frozenset[str], mounted: Iterable[str]) -> Iterator[str]:
+    """The first file of each folder of patches that is new and that neither an entry nor a compose has: it may be wired
+    by the next change. A file that moves is not new.
+    """
+    there = list(after.tree.paths())
+    gone = {posixpath.basename(path) for path in files.difference(there)}
+    known = [*mounted, *(file for patch in after.catalog.patches for file in patch.files)]
+    folders = {posixpath.dirname(path) for path in files if path.endswith(CODE)}
+    for path in there:
+        folder, name = posixpath.split(path)
+        if path in files or folder in folders or name in gone or not path.endswith(CODE) or not is_patch(path):
+            continue
+        if not any(path == file or path.startswith(f"{file}/") for file in known):
+            folders.add(folder)
+            yield path
 
 
 def _mounted(

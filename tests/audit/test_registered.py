@@ -129,3 +129,75 @@ def test_a_pull_request_that_moves_the_compose_alone() -> None:
 )
 def test_verdicts(name: str, stated: str, actual: object, expected: bool | None) -> None:
     assert agrees(Stated("s", name, stated, Position("r.yml", 1)), actual) is expected
+
+
+PYTHON = '''
+"""What there is."""
+DUAL = 2
+
+def entry(*, tp, max_ctx, compose_path, drafter=None, mem_util=0.9, **more):
+    return dict(more, tp=tp)
+
+REGISTRY: dict = {
+    "vllm/dual": entry(
+        tp=%s, max_ctx=%s, mem_util=0.85, drafter=%s,
+        compose_path="dual.yml",
+    ),
+}
+'''
+
+
+@pytest.mark.parametrize(
+    ("values", "causes"),
+    [
+        (("2", "65536", "None"), []),
+        (("DUAL", "64 * 1024", "None"), []),
+        (("4", "65536", "None"), ["tensor_parallel_size"]),
+        (("2", "32 * 1024", "None"), ["max_model_len"]),
+        (("2", "65536", '"qwen-mtp-builtin"'), ["spec_decode.method"]),
+        (("cards()", "2 ** 70", "drafter_of('x')"), []),
+        (("2", "f'{1}'", "None"), []),
+    ],
+)
+def test_a_registry_in_python(values: tuple[str, str, str], causes: list[str]) -> None:
+    found = _findings(_compose(), **{"lib/compose_registry.py": PYTHON % values})
+    assert [one.cause for one in found] == causes
+    assert all("lib/compose_registry.py:10" in one.message for one in found)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        'REGISTRY["vllm/dual"]["tp"] = 2\n',
+        "REGISTRY = load()\n",
+        "def broken(:\n",
+        "x = " + "(" * 5000,
+        'REGISTRY = {"vllm/dual": entry(**rest, tp=4, compose_path="dual.yml")}\n',
+    ],
+)
+def test_what_a_module_computes_or_changes_is_not_known(more: str) -> None:
+    text = PYTHON % ("4", "65536", "None")
+    assert _findings(_compose(), **{"registry.py": f"{text}{more}"}) == []
+
+
+def test_entries_that_are_added_one_by_one() -> None:
+    text = 'REGISTRY = {}\nREGISTRY["vllm/dual"] = dict(compose_path="dual.yml", tp=4)\n'
+    (found,) = _findings(_compose(), **{"registry.py": text})
+    assert (found.cause, "registry.py:2" in found.message) == ("tensor_parallel_size", True)
+
+
+@pytest.mark.parametrize(
+    ("method", "argument", "causes"),
+    [
+        ("mtp", MTP, []),
+        ("mtp", "", ["spec_decode.method"]),
+        ("eagle3", MTP, ["spec_decode.method"]),
+        ("mtp_gguf", MTP, []),
+        ("mtp_gguf", "", ["spec_decode.method"]),
+    ],
+)
+def test_a_drafter_is_what_its_profile_says(method: str, argument: str, causes: list[str]) -> None:
+    profile = {"profiles/drafters/helper.yml": f"id: helper\nspec_method: {method}\n"}
+    registry = {"registry.yml": _registry("drafter: helper")}
+    found = _findings(_compose(f"{ARGUMENTS} {argument}"), **registry, **profile)
+    assert [one.cause for one in found] == causes

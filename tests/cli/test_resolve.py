@@ -188,3 +188,38 @@ def test_a_request_of_the_wrong_shape_says_what_is_wrong(
     (row,) = run("resolve", "--batch", "-", requests=[request_]).lines
     assert "error" in row
     assert "internal error" not in row["error"]
+
+
+TOGETHER = {
+    "base.yml": "services:\n  engine:\n    image: vllm/vllm-openai:v0.25.1\n    command: /models/hare-9b\n",
+    "long.yml": "services:\n  engine:\n    command: /models/hare-9b --max-model-len 65536\n",
+    "short.yml": "services:\n  engine:\n    command: /models/hare-9b --max-model-len 8192\n",
+}
+
+
+def test_files_that_are_always_given_together_are_resolved_together(run: Run, folder: Folder) -> None:
+    root = folder({**TOGETHER, ".github/seamguard.yml": "together: [[base.yml, long.yml]]\n"})
+    for file in ("base.yml", "long.yml"):
+        answer = run("resolve", file, "--repo", root, "--format", "json").json
+        assert violations("resolve", answer) == []
+        (service,) = answer["services"]
+        assert service["files"] == ["base.yml", "long.yml"]
+        assert service["worlds"][0]["properties"]["max_model_len"]["value"] == 65536
+        assert "engine: max_model_len = 65536 (certain)" in run("explain", file, "max_model_len", "--repo", root).out
+
+
+def test_a_file_of_several_groups_is_resolved_in_each(run: Run, folder: Folder) -> None:
+    groups = "together: [[base.yml, long.yml], [base.yml, short.yml], [base.yml, gone.yml]]\n"
+    root = folder({**TOGETHER, ".github/seamguard.yml": groups})
+    services = run("resolve", "base.yml", "--repo", root, "--format", "json").json["services"]
+    assert [service["files"] for service in services] == [["base.yml", "long.yml"], ["base.yml", "short.yml"]]
+    assert "base.yml with short.yml: engine" in run("resolve", "base.yml", "--repo", root).out
+    explained = run("explain", "base.yml", "max_model_len", "--repo", root).out
+    assert "max_model_len = 65536 (certain), as base.yml with long.yml" in explained
+    assert "max_model_len = 8192 (certain), as base.yml with short.yml" in explained
+
+
+def test_a_file_of_no_group_is_resolved_alone(run: Run, folder: Folder) -> None:
+    root = folder({**TOGETHER, ".github/seamguard.yml": "together: [[base.yml, gone.yml]]\n"})
+    (service,) = run("resolve", "base.yml", "--repo", root, "--format", "json").json["services"]
+    assert "files" not in service

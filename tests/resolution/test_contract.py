@@ -40,7 +40,7 @@ def _answer(files: Mapping[str, str] | str, env: Mapping[str, str] | None = None
         resolve_service(state, (FILE,), name, environment=env, interplay=[frozenset({"enforce_eager"})])
         for name in project.services
     ]
-    answer = resolution_json(FILE, services, project.errors, env or {})
+    answer = resolution_json(FILE, [((FILE,), services)], project.errors, env or {})
     assert violations("resolve", answer) == []
     return answer
 

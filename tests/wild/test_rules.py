@@ -23,11 +23,15 @@ from tests.wild.summary import WILD
 
 JUDGED = Path(__file__).parent / "rules.yml"
 CONVENTIONS = {
+    "do-not-vendor",
     "overlay-not-wired",
     "overlay-missing-attribution",
     "overlay-version-guard",
+    "patch-list-fault",
+    "patch-without-clock",
     "phantom-seam",
     "registry-drift",
+    "retired-patch-mounted",
     "stale-claim",
     "vendoring-not-wanted",
 }

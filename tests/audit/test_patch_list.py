@@ -1,0 +1,136 @@
+"""Lists of patches, held against the repository that they describe."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.audit import audit
+from bot.catalog import read_catalog
+from bot.compose import Documents
+from bot.hazards import Finding, load_rules
+from bot.resolution import Repository
+from bot.review import affected, review
+from bot.tree import MemoryTree
+
+RULES = load_rules().only({"patch-list-fault"})
+COMPOSE = "services:\n  engine:\n    image: vllm/vllm-openai:v0.25.1\n    command: /models/hare-9b\n"
+CODE = {"patches/a.py": "", "patches/b/install.sh": "", "engine/dual.yml": COMPOSE}
+
+
+def _repository(files: dict[str, str]) -> Repository:
+    tree = MemoryTree(files)
+    return Repository(tree, read_catalog(tree), Documents(tree))
+
+
+def _findings(entry: str, files: dict[str, str] | None = None) -> list[Finding]:
+    listed = {"ops/patches.yml": f"patches:\n  - {entry}\n", **(CODE if files is None else files)}
+    return list(audit(_repository(listed), RULES).findings)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "{id: a, files: [patches/a.py, patches/b], load_bearing_when: [{composes: [engine/dual.yml]}]}",
+        "{id: a, files: [patches/*.py], load_bearing_when: []}",
+        "{id: a, files: [gone.py], load_bearing_when: [{composes: null}], deprecated_on: 2026-01-01}",
+        "{id: a, files: [], delivery_spec: {script: patches/a.py}}",
+        "{id: a, files: ['https://x/y.patch', '$DIR/z.py'], load_bearing_when: []}",
+    ],
+)
+def test_what_is_there_is_no_fault(entry: str) -> None:
+    assert _findings(entry) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "cause", "told"),
+    [
+        ("{id: a, files: [patches/gone.py], load_bearing_when: []}", "missing-file:a:patches/gone.py", "not there"),
+        (
+            "{id: a, files: [patches/A.py], load_bearing_when: []}",
+            "missing-file:a:patches/A.py",
+            "Is it `patches/a.py`?",
+        ),
+        (
+            "{id: a, files: [old/b/install.sh], load_bearing_when: []}",
+            "missing-file:a:old/b/install.sh",
+            "Is it `patches/b",
+        ),
+        (
+            "{id: a, delivery_spec: {script: patches/c.sh}, files: [patches/a.py]}",
+            "missing-file:a:patches/c.sh",
+            "c.sh",
+        ),
+        (
+            "{id: a, load_bearing_when: [{composes: [engine/duel.yml]}]}",
+            "unknown-compose:a:engine/duel.yml",
+            "is no file of this repository",
+        ),
+        ("{id: a, load_bearing_when: [], delivery_gaps: [{composes: [x.yml]}]}", "unknown-compose:a:x.yml", "`x.yml`"),
+        (
+            "{id: a, load_bearing_wen: [], delivery_spec: {}}",
+            "unknown-key:load_bearing_wen",
+            "did you mean `load_bearing_when`?",
+        ),
+    ],
+)
+def test_what_is_not_so_is_told_on_its_line(entry: str, cause: str, told: str) -> None:
+    (found,) = _findings(entry)
+    assert (found.level, found.status, found.cause) == ("warning", "active", cause)
+    assert (found.path, found.line, found.service) == ("ops/patches.yml", 2, "")
+    assert told in found.message
+
+
+def test_names_are_held_against_a_registry() -> None:
+    registry = {
+        "registry.yml": "engine/dual: {compose_path: engine/dual.yml}\nengine/alias: {compose_path: engine/dual.yml}\n"
+    }
+    header = {"engine/own.yml": f"# Run: scripts/switch.sh engine/own\n{COMPOSE}"}
+    rows = "load_bearing_when: [{composes: [engine/dual, engine/own, engine/duel, engine/alias]}]"
+    unknown, alias = sorted(
+        _findings(f"{{id: a, {rows}}}", {**CODE, **registry, **header}), key=lambda found: found.level
+    )[::-1]
+    assert (
+        unknown.message
+        == "The patch `a` names the compose `engine/duel`, which nothing here is called. Is it `engine/dual`?"
+    )
+    assert (alias.level, alias.cause) == ("notice", "alias:a:engine/alias")
+
+
+def test_without_a_registry_names_are_undecided_and_folded_into_one() -> None:
+    (found,) = _findings("{id: a, load_bearing_when: [{composes: [engine/one, engine/two]}]}")
+    assert (found.level, found.status) == ("folded", "unknown")
+    assert "engine/one, engine/two" in found.missing[0]
+
+
+def test_a_state_without_any_code_says_nothing_of_files() -> None:
+    (found,) = _findings("{id: a, files: [patches/a.py, patches/b.py], load_bearing_when: []}", {"x.yml": COMPOSE})
+    assert (found.level, found.status, found.cause) == ("folded", "unknown", "missing-file:every file")
+
+
+def test_two_patches_of_one_file() -> None:
+    entry = "{id: a, files: [patches/a.py], load_bearing_when: []}"
+    entries = f"{entry}\n  - {entry.replace('id: a', 'id: b')}"
+    (found,) = _findings(entries)
+    assert (found.level, found.line) == ("notice", 3)
+    assert found.message.startswith("`patches/a.py` is a file of two patches, `a` and `b`")
+    assert _findings(entries.replace("id: b,", "id: b, deprecated_on: 2026,")) == []
+
+
+def test_a_change_is_told_what_it_brings_and_what_it_ends() -> None:
+    listed = "patches:\n  - {id: a, files: [patches/a.py], load_bearing_when: [{composes: [engine/dual.yml]}]}\n"
+    before = {**CODE, "ops/patches.yml": listed}
+    after = {path: text for path, text in before.items() if path != "patches/a.py"}
+    base, head = _repository(before), _repository(after)
+    touched = affected(base, head, ["patches/a.py"])
+    old, new = (audit(touched.narrow(side), RULES, only=lambda _: False) for side in (base, head))
+    found = review(old, new, {}, {})
+    assert [one.cause for one in found.introduced] == ["missing-file:a:patches/a.py"]
+    assert [one.cause for one in review(new, old, {}, {}).fixed] == ["missing-file:a:patches/a.py"]
+
+
+def test_a_risk_that_is_taken_is_folded() -> None:
+    accepted = "accepted: [{rule: patch-list-fault, where: ops/patches.yml, reason: it is made on the host}]\n"
+    files = {**CODE, ".github/seamguard.yml": accepted}
+    (found,) = _findings("{id: a, files: [patches/gone.py], load_bearing_when: []}", files)
+    assert found.level == "folded"
+    assert found.accepted is not None
