@@ -11,8 +11,8 @@ from bot.shell.declarations import declare
 from bot.shell.grammar import RESERVED, parse
 from bot.shell.machine import STEPS_OF_A_CHARACTER
 from bot.shell.settings import text_of
-from bot.shell.state import Exit, Frame, Return, Status
-from bot.shell.syntax import DECLARATIONS, Simple
+from bot.shell.state import Discard, Exit, Frame, Return, Status
+from bot.shell.syntax import DECLARATIONS, Script, Simple
 from bot.shell.values import Source, Value, concatenate
 
 if TYPE_CHECKING:
@@ -32,20 +32,31 @@ def eval_builtin(on: Interpreter, arguments: list[Value], node: Simple) -> Statu
     outer = on.source
     on.source = programs.source_of_value(on, Value(text, arguments[0].origin))
     try:
-        script = parse(text, posix=on.shell.posix)
-        status: Status = 0
-        for unit in script.units:
-            status = on.sequence(unit)
-        if script.failure is not None:
-            return 2 if not on.shell.posix else _raise(Exit(2))
-        return status
+        return _run_units(on, parse(text, posix=on.shell.posix))
     finally:
         on.source = outer
         on.machine.depth -= 1
 
 
-def _raise(error: Exception) -> Status:
-    raise error
+def _run_units(on: Interpreter, script: Script) -> Status:
+    """Runs a text within another one.
+
+    An error that makes a shell drop the rest of a line drops that of the inner text's line; a subshell ends with it.
+    """
+    status: Status = 0
+    for index, unit in enumerate(script.units):
+        on.readable(script, index)
+        try:
+            status = on.sequence(unit)
+        except Discard as problem:
+            if on.shell.posix or on.shell.subshell:
+                raise
+            status = on.shell.status = problem.status
+    if script.failure is None:
+        return status
+    if on.shell.posix:
+        raise Exit(2)
+    return 2
 
 
 def exec_builtin(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
@@ -115,10 +126,7 @@ def _sourced(on: Interpreter, text: str, source: Source, arguments: list[Value],
     status: Status = 0
     script = parse(text, posix=shell.posix)
     try:
-        for unit in script.units:
-            status = on.sequence(unit)
-        if script.failure is not None:
-            status = 2 if not shell.posix else _raise(Exit(2))
+        status = _run_units(on, script)
     except Return as ended:
         status = ended.status
     finally:

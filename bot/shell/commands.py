@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.shell import builtins, declarations, programs, redirects, settings
 from bot.shell.arithmetic import wrap
 from bot.shell.machine import FEW, STEPS_OF_A_WORD
-from bot.shell.state import Discard, Frame, Return, Sink, Status, Variable
+from bot.shell.state import Discard, Frame, ReadOnly, Return, Sink, Status, Variable
 from bot.shell.syntax import DECLARATIONS, Assignment, Element, Function, Simple, Word
 from bot.shell.values import Source, Value, concatenate
 
@@ -75,7 +75,7 @@ def simple(on: Interpreter, node: Simple) -> Status:
     on.substitution_status = None
     status = _simple(on, node)
     on.shell.pipe_status = [status]
-    return on.check(status)
+    return on.check(status, node)
 
 
 def _simple(on: Interpreter, node: Simple) -> Status:
@@ -121,19 +121,19 @@ def _dispatch(on: Interpreter, arguments: list[Value], node: Simple, declared: M
         raise on.refusal(f"the program's name is not known: {first.template()}", node.line)
     name = first.text
     outer = on.io
+    function = on.shell.functions.get(name)
+    builtin = builtins.find(on, name)
+    permanent = name == "exec" and len(arguments) == 1 and function is None
     if node.redirects:
         try:
-            on.io = redirects.applied(on, node.redirects)
+            on.io = redirects.applied(on, node.redirects, lasting=permanent)
         except redirects.Failed:
             return 1
-    permanent = False
+        on.redirected += not permanent
     try:
-        function = on.shell.functions.get(name)
-        builtin = builtins.find(on, name)
         if function is not None and not (on.shell.posix and name in builtins.SPECIAL):
             status = _with_prefix(on, node, lambda: call(on, name, function, arguments[1:], node.line))
         elif builtin is not None:
-            permanent = name == "exec" and len(arguments) == 1
             if name in DECLARATIONS:
                 status = _with_prefix(on, node, lambda: declarations.declare(on, name, arguments[1:], declared))
             elif name in ("command", "builtin") and declared and len(arguments) > 1:
@@ -143,14 +143,28 @@ def _dispatch(on: Interpreter, arguments: list[Value], node: Simple, declared: M
             elif name == "exec":
                 status = builtin(on, arguments[1:], node)
             else:
-                status = _with_prefix(on, node, lambda: builtin(on, arguments[1:], node))
+                status = _with_prefix(on, node, lambda: _built_in(on, name, lambda: builtin(on, arguments[1:], node)))
         else:
             status = programs.run(on, arguments, prefix_environment(on, node), node)
     finally:
         if not permanent:
             on.io = outer
+            on.redirected -= bool(node.redirects)
     on.shell.last_argument = arguments[-1]
     return status
+
+
+_ASSIGNING = frozenset({"read", "mapfile", "readarray", "printf", "getopts", "let"})
+
+
+def _built_in(on: Interpreter, name: str, run: Callable[[], Status]) -> Status:
+    """Runs a builtin. One that sets variables fails where they are read-only, and nothing else does."""
+    try:
+        return run()
+    except ReadOnly:
+        if name not in _ASSIGNING or on.shell.posix:
+            raise
+        return 2 if name == "getopts" else 1
 
 
 def prefix_environment(on: Interpreter, node: Simple) -> dict[str, Value]:
@@ -174,8 +188,13 @@ def _with_prefix(on: Interpreter, node: Simple, run: Callable[[], Status]) -> St
         return run()
     values = prefix_environment(on, node)
     saved = {name: on.shell.variables.get(name) for name in values}
-    if any(one is not None and one.readonly for one in saved.values()):
-        raise Discard
+    fixed = {name for name, one in saved.items() if one is not None and one.readonly}
+    if fixed:
+        if on.shell.posix:
+            raise ReadOnly
+        # Bash says so, and runs the command with the others.
+        values = {name: value for name, value in values.items() if name not in fixed}
+        saved = {name: one for name, one in saved.items() if name not in fixed}
     on.shell.variables.update((name, Variable(value, exported=True)) for name, value in values.items())
     try:
         return run()
@@ -260,7 +279,11 @@ def assign_elements(
     pairs: list[tuple[str | None, Value, bool]] = []
     plain: list[Value] = []
     for element in elements:
-        if element.index is not None:
+        if element.plainly is not None and not mapping:
+            plain = []
+            on.expand.word(element.plainly, plain)
+            pairs.extend((None, one, False) for one in plain)
+        elif element.index is not None:
             value = on.expand.single(element.value)
             pairs.append((on.expand.single(element.index).text, value, element.append))
         else:
@@ -271,7 +294,7 @@ def assign_elements(
         on.machine.spend(STEPS_OF_A_WORD * len(pairs))
     variable = on.own(name)
     if variable.readonly:
-        raise Discard
+        raise ReadOnly
     variable.bare = False
     if variable.items is None:
         variable.items = {}

@@ -70,7 +70,10 @@ class TestReader(SimpleReader):
 
     def _test_word(self) -> Word:
         self._blanks()
+        extended = len(self.extended)
         word = self.word()
+        # Extended patterns are always on in here.
+        del self.extended[extended:]
         if word is None:
             raise self.fail("syntax error in conditional expression")
         return word

@@ -14,6 +14,7 @@ from bot.shell.patterns import is_literal, unquote
 from bot.shell.state import (
     Feed,
     Loop,
+    ReadOnly,
     Sink,
     Status,
     Stream,
@@ -46,10 +47,12 @@ if TYPE_CHECKING:
 def _pipeline(on: Interpreter, node: Pipeline) -> Status:
     if len(node.stages) == 1:
         if node.negated:
-            status = on.condition(node.stages[0])
+            status = on.negated(node.stages[0])
             return int(on.truth(status))
         return on.execute(node.stages[0])
     statuses: list[Status] = []
+    guarded = on.guarded
+    on.guarded += node.negated and "e" in on.shell.options
     feed = on.io.get(0)
     naming = on.naming
     pipefail = "pipefail" in on.shell.options
@@ -68,12 +71,12 @@ def _pipeline(on: Interpreter, node: Pipeline) -> Status:
         statuses.append(on.subshell(stage, io))
         if not last:
             feed = Feed(sink.content())
-    on.naming = naming
+    on.naming, on.guarded = naming, guarded
     on.shell.pipe_status = statuses
     status = _last_failure(on, statuses, whole) if pipefail else statuses[-1]
     if node.negated:
         return int(on.truth(status))
-    return on.check(status)
+    return on.check(status, node)
 
 
 def _last_failure(on: Interpreter, statuses: list[Status], naming: Naming) -> Status:
@@ -92,7 +95,7 @@ def _last_failure(on: Interpreter, statuses: list[Status], naming: Naming) -> St
 def _subshell(on: Interpreter, node: Subshell) -> Status:
     status = _apart(on, node.body)
     on.shell.pipe_status = [status]
-    return on.check(status)
+    return on.check(status, node)
 
 
 def background(on: Interpreter, node: Node) -> Status:
@@ -102,7 +105,7 @@ def background(on: Interpreter, node: Node) -> Status:
     guarded = on.guarded
     if isinstance(node, Pipeline) and node.negated:
         # In the background bash forgets the negation, except that it still shields from `set -e`.
-        on.guarded += 1
+        on.guarded += "e" in on.shell.options
         node = replace(node, negated=False)
     try:
         on.shell.background = _apart(on, node, io)
@@ -241,7 +244,10 @@ def _for(on: Interpreter, node: For) -> Status:
         for value in values:
             if value.splits:
                 raise on.refusal(f"a loop over {value.template()}, which is not known", node.line)
-            on.assign(node.name, value)
+            try:
+                on.assign(node.name, value)
+            except ReadOnly:
+                return 1
             try:
                 status = on.execute(node.body)
             except Loop as leave:
@@ -293,6 +299,13 @@ def _arithmetic_for(on: Interpreter, node: ArithmeticFor) -> Status:
     finally:
         on.loops -= 1
     return status
+
+
+def _counted(on: Interpreter, node: ArithmeticFor) -> Status:
+    try:
+        return _arithmetic_for(on, node)
+    except ReadOnly:
+        return 1
 
 
 def _arithmetic_word(on: Interpreter, word: Word) -> Status:
@@ -355,11 +368,13 @@ def _group(on: Interpreter, node: Group) -> Status:
     try:
         on.io = redirects.applied(on, node.redirects)
     except redirects.Failed:
-        return on.check(1)
+        return on.check(1, node)
+    on.redirected += 1
     try:
         return on.sequence(node.body) if isinstance(node.body, Sequence) else on.execute(node.body)
     finally:
         on.io = outer
+        on.redirected -= 1
 
 
 def _function(on: Interpreter, node: Function) -> Status:
@@ -369,16 +384,22 @@ def _function(on: Interpreter, node: Function) -> Status:
 
 def _arithmetic_command(on: Interpreter, node: ArithmeticCommand) -> Status:
     on.line = node.line
-    status = _arithmetic_word(on, node.expression)
+    try:
+        status = _arithmetic_word(on, node.expression)
+    except ReadOnly:
+        status = 1
     on.shell.pipe_status = [status]
-    return on.check(status)
+    return on.check(status, node)
 
 
 def _conditional(on: Interpreter, node: Conditional) -> Status:
     on.line = node.line
-    status = conditions.evaluate(on, node.test)
+    try:
+        status = conditions.evaluate(on, node.test)
+    except ReadOnly:
+        status = 1
     on.shell.pipe_status = [status]
-    return on.check(status)
+    return on.check(status, node)
 
 
 def _unsupported(on: Interpreter, node: Unsupported) -> Status:
@@ -400,7 +421,7 @@ EXECUTE: dict[type, Callable[[Interpreter, Any], Status]] = {
     Sequence: lambda on, node: on.sequence(node),
     If: _if,
     For: lambda on, node: _in_loop(on, node, _for),
-    ArithmeticFor: lambda on, node: _in_loop(on, node, _arithmetic_for),
+    ArithmeticFor: lambda on, node: _in_loop(on, node, _counted),
     While: lambda on, node: _in_loop(on, node, _while),
     Case: _case,
     Group: _group,

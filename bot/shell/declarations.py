@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bot.shell.state import Discard, Exit, Status, Variable
+from bot.shell.state import Exit, ReadOnly, Status, Variable
 from bot.shell.syntax import Assignment
 from bot.shell.values import Value, concatenate
 
@@ -43,8 +43,8 @@ def declare(on: Interpreter, command: str, arguments: list[Value], assigned: Map
         try:
             if not _one(on, command, options, removed, argument, assignment):
                 status = 1
-        except Discard:
-            if command in ("export", "readonly"):
+        except ReadOnly:
+            if on.shell.posix:
                 raise
             status = 1
     return status
@@ -122,14 +122,20 @@ def _one(
                 if found[4].startswith("(") and found[4].endswith(")") and ("a" in options or "A" in options):
                     raise on.refusal("an array in a quoted declaration is not followed")
     local = command == "local" or (command in ("declare", "typeset") and "g" not in options)
+    elements = assignment.elements if assignment is not None else None
+    before = on.shell.variables.get(name)
+    if local and before is not None and before.readonly:
+        if not _is_global(on, name):
+            raise on.refusal(f"{name} is local and read-only in a function that called this one, or in this one")
+        if command == "local" or value is not None or elements is not None:
+            raise ReadOnly
     if local:
         _make_local(on, name, inherit="I" in options or on.shell.posix)
-    elements = assignment.elements if assignment is not None else None
     variable = on.shell.variables.get(name)
     if variable is not None and variable.readonly and (value is not None or elements is not None):
-        if command in ("local", "declare", "typeset"):
-            return False
-        raise Discard
+        if command == "export":
+            variable.exported = "n" not in options
+        raise ReadOnly
     if "n" in options:
         on.shell.variables[name] = Variable(value, reference=True)
         return True
@@ -164,6 +170,10 @@ def _partly_known(on: Interpreter, argument: Value) -> tuple[str, Value]:
     rest = head[found.end() :]
     parts = (rest, *argument.parts[1:]) if rest else argument.parts[1:]
     return found[1], Value(None, argument.origin, parts)
+
+
+def _is_global(on: Interpreter, name: str) -> bool:
+    return not any(name in frame.saved for frame in on.shell.frames)
 
 
 def _make_local(on: Interpreter, name: str, *, inherit: bool) -> None:

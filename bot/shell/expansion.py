@@ -39,12 +39,11 @@ class Expander(ParameterExpander):
         if word.constant is not None:
             out.append(Value(word.constant, on.here(word.line)))
             return
-        if word.too_many:
+        if word.too_many and self.expands_braces():
             raise on.refusal("a brace expansion makes too many words", word.line)
-        if word.braces:
+        if word.expands and self.expands_braces():
             for one in word.braces:
-                if one.parts:
-                    self.word(one, out)
+                self.word(one, out)
             return
         parts = word.parts
         if len(parts) == 1 and isinstance(parts[0], Double) and self._whole(parts[0], out):
@@ -69,6 +68,10 @@ class Expander(ParameterExpander):
                 out.append(values[0])
             else:
                 out.append(joined(chunks, origin, splits))
+
+    def expands_braces(self) -> bool:
+        """Whether `set +B` was not said."""
+        return "nobraceexpand" not in self.on.shell.options
 
     def _whole(self, part: Double, out: list[Value]) -> bool:
         """The words of `"$X"`, `"$@"` and `"${X[@]}"`, which most words of an entrypoint are."""

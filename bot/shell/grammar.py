@@ -25,7 +25,6 @@ from bot.shell.syntax import (
     Simple,
     Subshell,
     SyntaxFailure,
-    Text,
     Unsupported,
     While,
     Word,
@@ -40,7 +39,6 @@ RESERVED = frozenset(
 """The words that begin or divide compound commands in bash."""
 _POSIX_RESERVED = RESERVED - {"select", "function", "time", "coproc", "[["}
 _FUNCTION = re.compile(r"([^\s;&|<>()'\"\\$`=]+)[ \t]*\([ \t]*\)")
-_GROUP = re.compile(r"[?*+@!]\(")
 
 
 class Reader(TestReader):
@@ -48,7 +46,6 @@ class Reader(TestReader):
 
     def __init__(self, text: str, first_line: int = 1, *, posix: bool = False, depth: int = 0) -> None:
         super().__init__(text, first_line, posix=posix, depth=depth)
-        self._extended: list[int] = []
         self._reserved = _POSIX_RESERVED if posix else RESERVED
 
     # --- entrances --------------------------------------------------------------------------------------------
@@ -67,9 +64,9 @@ class Reader(TestReader):
                 unit = self._sequence(frozenset(), one_line=True)
                 if self.at < len(self.text) and self.text[self.at] != "\n" and self.text[self.at - 1] != "\n":
                     raise self.fail(f"syntax error near unexpected keyword `{self.text[self.at]}'")
-                if self._extended:
+                if self.extended:
                     extended.add(len(units))
-                    self._extended.clear()
+                    self.extended.clear()
                 units.append(unit)
         except SyntaxProblem as problem:
             failure = SyntaxFailure(problem.message, problem.line)
@@ -94,6 +91,7 @@ class Reader(TestReader):
         """The commands of a text that was taken out of backquotes."""
         inner = Reader(text, line, posix=self.posix, depth=self.depth)
         body = inner._sequence(frozenset())
+        self.extended += inner.extended
         if inner.at < len(text):
             raise inner.fail("syntax error in a command substitution")
         return body
@@ -430,8 +428,6 @@ class Reader(TestReader):
                 raise self.fail(
                     f"syntax error near unexpected keyword `{self.text[self.at : self.at + 1] or 'newline'}'"
                 )
-            if any(isinstance(part, Text) and not part.quoted and _GROUP.search(part.text) for part in pattern.parts):
-                self._extended.append(line)
             patterns.append(pattern)
             self._blanks()
             if self.text.startswith("|", self.at):

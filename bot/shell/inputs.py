@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.shell.machine import STEPS_OF_A_CHARACTER, STEPS_OF_A_WORD
 from bot.shell.numbers import is_digits, whole
-from bot.shell.state import Feed, Status, Variable
+from bot.shell.state import Feed, ReadOnly, Status, Variable
 from bot.shell.syntax import Simple
 from bot.shell.values import Symbol, Value
 
@@ -58,6 +58,8 @@ def read(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     separators = on.separators()
     if array:
         variable = on.own(array)
+        if variable.readonly:
+            raise ReadOnly
         variable.value, variable.mapping = None, False
         pieces = _split(line, separators, 0)
         variable.items = {index: Value(text, origin) for index, text in enumerate(pieces)}
@@ -196,6 +198,8 @@ def mapfile(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         return 1
     content = on.way.resolve(feed.rest())
     variable = on.own(name)
+    if variable.readonly:
+        raise ReadOnly
     variable.value = None
     if variable.items is None or origin_index < 0:
         variable.items = {}
@@ -210,7 +214,9 @@ def mapfile(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         raise on.refusal("mapfile reads too many lines", node.line)
     on.machine.spend(STEPS_OF_A_WORD * len(kept))
     for index, one in enumerate(kept):
-        variable.items[max(origin_index, 0) + index] = Value(one, content.origin or on.here(node.line))
+        variable.items[max(origin_index, 0) + index] = Value(
+            one.split("\0", 1)[0], content.origin or on.here(node.line)
+        )
     return 0
 
 

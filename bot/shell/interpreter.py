@@ -25,6 +25,7 @@ from bot.shell.state import (
     Exit,
     Feed,
     Loop,
+    ReadOnly,
     Refusal,
     Return,
     Shell,
@@ -74,6 +75,8 @@ class Interpreter:
         self.substitution_status: Status | None = None
         self.naming: Naming | None = None
         self.condition_depth = 0
+        self.unchecked: Node | None = None
+        self.redirected = 0
 
     # --- small services ---------------------------------------------------------------------------------------
 
@@ -175,7 +178,7 @@ class Interpreter:
         """`name=value`, with everything that the variable's attributes make of it. Raises `Discard` if read-only."""
         variable = self.own(name)
         if variable.readonly:
-            raise Discard
+            raise ReadOnly
         key = self._key(variable, index)
         if variable.integer:
             number = self._integer(value)
@@ -294,8 +297,7 @@ class Interpreter:
     def run_script(self, script: Script) -> None:
         """Runs a whole text. Raises what ends it; `shell.status` is the status when it ends by itself."""
         for index, unit in enumerate(script.units):
-            if index in script.extended and "extglob" not in self.shell.switches and not self.shell.posix:
-                raise self.refusal("an extended pattern without `shopt -s extglob` is a syntax error", unit.line)
+            self.readable(script, index)
             try:
                 self.sequence(unit)
             except Discard as problem:
@@ -314,6 +316,12 @@ class Interpreter:
                     self.source,
                 )
             raise Exit(2)
+
+    def readable(self, script: Script, index: int) -> None:
+        """Refuses a unit that is a syntax error in this state of the shell."""
+        if index in script.extended and "extglob" not in self.shell.switches and not self.shell.posix:
+            line = script.units[index].line
+            raise self.refusal("an extended pattern without `shopt -s extglob` is a syntax error", line)
 
     def execute(self, node: Node) -> Status:
         """Runs one command and gives its status, which is `$?` from then on."""
@@ -344,9 +352,11 @@ class Interpreter:
                 status = self.execute(command)
         return status
 
-    def check(self, status: Status) -> Status:
+    def check(self, status: Status, node: Node) -> Status:
         """What `set -e` and an ERR trap do about a failed command."""
         if status == 0 or self.guarded or not ("e" in self.shell.options or "ERR" in self.shell.traps):
+            return status
+        if node is self.unchecked:
             return status
         if isinstance(status, Symbol):
             if status.hopeful and self.way.known(status) is None:
@@ -394,6 +404,22 @@ class Interpreter:
             return self.execute(node)
         finally:
             self.guarded -= 1
+            self.condition_depth -= 1
+
+    def negated(self, node: Node) -> Status:
+        """Runs the command behind `!`, and gives its own status.
+
+        Under `set -e` it is a condition as a whole. Else only its own failure ends nothing: where something inside of
+        it says `set -e`, or there is a trap on ERR, what fails in there is a failure.
+        """
+        if "e" in self.shell.options:
+            return self.condition(node)
+        outer, self.unchecked = self.unchecked, node
+        self.condition_depth += 1
+        try:
+            return self.execute(node)
+        finally:
+            self.unchecked = outer
             self.condition_depth -= 1
 
     def run_trap(self, signal: str) -> None:

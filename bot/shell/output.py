@@ -123,6 +123,10 @@ def printf(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
             raise on.refusal(str(error), node.line) from error
         status = formatter.status
     if target is not None:
+        if value.text is not None and "\0" in value.text:
+            value = Value(value.text.partition("\0")[0], value.origin)
+        elif any(isinstance(piece, str) and "\0" in piece for piece in value.parts):
+            raise on.refusal("printf puts a null character into a variable, behind a value that is not known")
         name, bracket, index = target.partition("[")
         on.assign(name, value, index=index.removesuffix("]") if bracket else None)
         return status
@@ -264,9 +268,9 @@ class Formatter:
 
     def _string(self, kind: str, text: str, precision: int | None) -> str:
         if kind == "c":
-            if not text:
-                raise self.on.refusal("printf writes a null character")
-            return text[:1]
+            if text and not text[0].isascii():
+                raise self.on.refusal("printf cuts a character into bytes")
+            return text[:1] or "\0"
         if kind in "qQ":
             if self.on.shell.posix:
                 raise self.on.refusal("printf %q needs bash")
@@ -274,6 +278,8 @@ class Formatter:
         elif kind == "b":
             text, stopped = _echo_escapes(text)
             self.stopped = self.stopped or stopped
+        if precision is not None and not text.isascii():
+            raise self.on.refusal("printf cuts a text into bytes")
         return text if precision is None else text[:precision]
 
     def _integer(self, text: str) -> int:

@@ -22,6 +22,9 @@ from bot.shell.transforms import changed_case, cut_slice, removed, replaced, sea
 from bot.shell.values import Guard, Origin, Symbol, Value, assumptions, concatenate, join_origins
 from bot.shell.way import derived
 
+_CHANGES = re.compile(r"=|\+\+|--|\$[({]|`|/")
+"""What may change a variable, or fail, when an expression is worked out."""
+
 _DEFAULTS = frozenset({":-", "-", ":=", "=", ":?", "?", ":+", "+"})
 
 
@@ -59,22 +62,22 @@ class ParameterExpander(ParameterLookup):
         if part.names:
             self._names(part, fields, quoted)
             return
-        values, many = self._lookup(part)
+        values, many, name = self._lookup(part)
         if many:
-            self._many(part, values, many, fields, quoted)
+            self._many(part, values, many, name, fields, quoted)
         else:
             self._one(part, values[0] if values else None, fields, quoted)
 
     def _length(self, part: Parameter) -> Value:
         here = self.on.here(part.line)
         if part.name in ("@", "*") or part.index in ("@", "*"):
-            values, _ = self._lookup(Parameter(part.name, part.line, index=part.index))
+            values, _, _ = self._lookup(Parameter(part.name, part.line, index=part.index))
             if not values and part.name not in "@*":
                 variable = self._dereferenced(part.name)
                 if variable is None or variable.items is None or variable.bare:
                     self._unset(part.name)
             return Value(str(len(values)), here)
-        values, _ = self._lookup(Parameter(part.name, part.line, index=part.index))
+        values, _, _ = self._lookup(Parameter(part.name, part.line, index=part.index))
         if not values:
             if part.index is None or "u" in self.on.shell.options:
                 self._unset(part.name)
@@ -128,12 +131,12 @@ class ParameterExpander(ParameterLookup):
             return
         if value is None:
             value = self._unset(part.name)
-            if operator[0] == "/" or (operator == "@" and part.letter not in "aA"):
+            if operator[0] in "/:" or (operator == "@" and part.letter not in "aA"):
                 self._add(value, fields, quoted)
                 return
         self._add(self._operate(part, value), fields, quoted)
 
-    def _many(self, part: Parameter, values: list[Value], kind: str, fields: Fields, quoted: bool) -> None:
+    def _many(self, part: Parameter, values: list[Value], kind: str, name: str, fields: Fields, quoted: bool) -> None:
         operator = part.operator
         if operator in _DEFAULTS:
             whole = self._with_separator(values, self._first_separator() if kind == "*" else " ") if values else None
@@ -146,40 +149,64 @@ class ParameterExpander(ParameterLookup):
                 self._default(part, whole, fields, quoted)
             return
         if operator == ":":
-            values = self._slice_list(part, values)
+            values = self._slice(part, values, name)
         elif operator == "@" and part.letter in "AaKk":
             raise self.on.refusal(f"{part.text} is not supported", part.line)
         elif operator:
             values = [self._operate(part, value) for value in values]
         self._list(values, kind, fields, quoted)
 
-    def _slice_list(self, part: Parameter, values: list[Value]) -> list[Value]:
-        on = self.on
+    def _slice(self, part: Parameter, values: list[Value], name: str) -> list[Value]:
+        """The elements that `${@:offset:length}` and `${NAME[@]:offset:length}` take. Of a scalar it is characters."""
+        if name in ("@", "*"):
+            return self._slice_list(part, dict(enumerate([self.on.shell.name, *values])), len(values) + 1)
+        variable = self._dereferenced(name) or self.on.special_array(name)
+        if variable is None or variable.items is None:
+            cut = self._substring(part, values[0]) if values else None
+            return [] if cut is None else [cut]
+        if not values:
+            return []
+        if variable.mapping:
+            # A map counts from one, and zero is one as well.
+            elements = dict(enumerate(values, 1))
+            return self._slice_list(part, elements, len(values), from_behind=len(values) + 1)
+        elements = dict(zip(sorted(key for key in variable.items if isinstance(key, int)), values, strict=True))
+        last = max(elements)
+        return self._slice_list(part, elements, last, from_behind=last + 1)
+
+    def _slice_list(
+        self, part: Parameter, elements: dict[int, Value], last: int, *, from_behind: int | None = None
+    ) -> list[Value]:
+        """The elements from an offset on, which counts from `from_behind` where it is negative.
+
+        Beyond `last` bash does not look at the length any more; up to there a negative one is an error.
+        """
         offset = self._number(part.argument, part.line)
-        if part.name in ("@", "*"):
-            values = [on.shell.name, *values]
-            keys = list(range(len(values)))
-            if offset == 0:
-                pass
-        else:
-            variable = self._dereferenced(part.name)
-            if variable is not None and variable.items is not None and not variable.mapping:
-                keys = sorted(key for key in variable.items if isinstance(key, int))
-            else:
-                keys = list(range(len(values)))
         if offset < 0:
-            offset += (keys[-1] + 1) if keys else 0
-            if offset < 0:
-                return []
-        taken = [value for key, value in zip(keys, values, strict=True) if key >= offset]
+            offset += last if from_behind is None else from_behind
+        if not 0 <= offset <= last:
+            return []
+        taken = [value for key, value in elements.items() if key >= offset]
         if part.second is None:
             return taken
         length = self._number(part.second, part.line)
         if length < 0:
-            if not taken:
-                return []
             raise Discard(lenient=True)
         return taken[:length]
+
+    def _substring(self, part: Parameter, value: Value) -> Value | None:
+        """`${NAME:offset:length}`; None where the offset lies outside, and bash does not look at the length."""
+        on, line = self.on, part.line
+        offset = self._number(part.argument, line)
+        value = on.way.resolve(value)
+        if value.text is None and part.second is not None and _CHANGES.search(part.second.text):
+            raise on.refusal(f"{part.text}: whether its length is worked out is not known", line)
+        if value.text is not None:
+            size = len(value.text)
+            if not 0 <= (offset if offset >= 0 else offset + size) <= size:
+                return None
+        length = None if part.second is None else self._number(part.second, line)
+        return self.computed(value, part.text[2:-1], lambda text: cut_slice(on.countable(text), offset, length), line)
 
     def _number(self, word: Word | None, line: int) -> int:
         return 0 if word is None else self.on.calculate_word(word, line)
@@ -296,11 +323,7 @@ class ParameterExpander(ParameterLookup):
         argument = part.argument
         extended = "extglob" in self.on.shell.switches
         if operator == ":":
-            offset = self._number(part.argument, line)
-            length = None if part.second is None else self._number(part.second, line)
-            return self.computed(
-                value, part.text[2:-1], lambda text: cut_slice(self.on.countable(text), offset, length), line
-            )
+            return self._substring(part, value) or Value("", value.origin)
         if operator == "@":
             return self._transform(part, value)
         pattern, _ = self.pattern(argument) if argument is not None and argument.parts else ("", None)

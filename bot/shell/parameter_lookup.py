@@ -79,60 +79,61 @@ class ParameterLookup(TildeExpander):
             number += max(key for key in variable.items if isinstance(key, int)) + 1
         return number
 
-    def _lookup(self, part: Parameter) -> tuple[list[Value], str]:
-        """The value (or none), or the elements together with "@" or "*"."""
+    def _lookup(self, part: Parameter) -> tuple[list[Value], str, str]:
+        """The value (or none), or the elements together with "@" or "*"; and the name behind `${!NAME}`."""
         name: str = part.name
         index = part.index
         if part.indirect:
+            reference = self.on.shell.variables.get(name)
+            if index is None and reference is not None and reference.reference:
+                # Of a name reference this is the name that it refers to, and with an operator perhaps not.
+                if part.operator or reference.value is None:
+                    raise self.on.refusal(f"{part.text} of a name reference is not followed", part.line)
+                return ([reference.value] if reference.value is not None else []), "", name
             if isinstance(index, Word):
                 target = self.element(name, self.single(index).text or "")
             else:
-                target = self._indirect_target(name)
+                target = self.variable(name)
             if target is None:
-                if part.operator[:1] in (":", "-", "+", "=", "?") and part.operator != ":":
-                    return [], ""
+                if name in self.on.shell.variables or not name.isidentifier():
+                    # An array without that element, or a positional parameter that is not there.
+                    return [], "", name
                 raise Discard
             if target.text is None:
                 raise self.on.refusal(f"{part.text}: the name of the variable is not known", part.line)
             found = _REFERENCE.match(target.text)
             if not found:
-                if not target.text:
-                    return [], ""
                 raise Discard
+            if found[1] == "*" and part.operator:
+                raise self.on.refusal(f"{part.text} is `$*` with an operator, which bash 5.2 garbles", part.line)
             name = found[1]
             if found[2] in ("@", "*"):
                 index = "@" if found[2] == "@" else "*"
             elif found[2] is not None:
                 value = self.element(name, found[2])
-                return ([value] if value is not None else []), ""
+                return ([value] if value is not None else []), "", name
             else:
                 index = None
         if name in ("@", "*"):
             if self.on.machine.opaque:
                 self.on.machine.touch(self.on.shell.positional)
-            return list(self.on.shell.positional), name
+            return list(self.on.shell.positional), name, name
         variable = self._dereferenced(name)
         if index == "@" or index == "*":
             self.on.machine.looked_up(name, variable)
             variable = variable or self.on.special_array(name)
             if variable is None:
                 value = self.on.special(name)
-                return ([value] if value is not None else []), str(index)
+                return ([value] if value is not None else []), str(index), name
             if self.on.machine.opaque:
                 self.on.machine.touch(variable.elements())
-            return [self.on.way.resolve(value) for value in variable.elements()], str(index)
+            return [self.on.way.resolve(value) for value in variable.elements()], str(index), name
         if isinstance(index, Word):
             text = self._subscript(name, index)
             value = self.element(name, text)
-            return ([self.on.way.resolve(value)] if value is not None else []), ""
+            return ([self.on.way.resolve(value)] if value is not None else []), "", name
         value = self.variable(name)
-        return ([value] if value is not None else []), ""
-
-    def _indirect_target(self, name: str) -> Value | None:
-        variable = self.on.shell.variables.get(name)
-        if variable is not None and variable.reference:
-            return variable.value
-        return self.variable(name)
+        return ([value] if value is not None else []), "", name
 
     def _dereferenced(self, name: str) -> Variable | None:
         variable = self.on.shell.variables.get(name)

@@ -129,11 +129,13 @@ class ParameterReader(WordReader):
         if operator in ("/", "//"):
             return self._replacement(base, operator, in_double)
         if operator == ":":
-            offset = self._slice_part()
+            if text.startswith("}", self.at):
+                return None
+            offset = self._slice_part(":")
             length = None
             if text.startswith(":", self.at):
                 self.at += 1
-                length = self._slice_part()
+                length = self._slice_part("")
             return replace(base, operator=":", argument=offset, second=length)
         pattern = operator[0] in "#%^,"
         return replace(base, operator=operator, argument=self.operand(in_double=in_double, pattern=pattern))
@@ -150,14 +152,14 @@ class ParameterReader(WordReader):
             second = self.operand(in_double=in_double, pattern=True)
         return replace(base, operator=operator, argument=pattern, second=second)
 
-    def _slice_part(self) -> Word:
-        """An arithmetic expression up to `:` or `}` that stand outside of parentheses and `?:`."""
+    def _slice_part(self, stop: str) -> Word:
+        """An arithmetic expression up to `}`, or to a `stop` that stands outside of parentheses and `?:`."""
         text, start = self.text, self.at
         parts: list[Part] = []
         level = questions = 0
         while self.at < len(text):
             character = text[self.at]
-            if character == "}" or (character == ":" and not level and not questions):
+            if character == "}" or (character == stop and not level and not questions):
                 break
             if character == ":" and not level:
                 questions -= 1

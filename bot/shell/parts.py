@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
-from bot.shell.braces import expand_braces
 from bot.shell.syntax import (
     Double,
     Part,
@@ -37,20 +35,12 @@ class LocaleDependent(Exception):
     """A character that is written in one way under UTF-8 and in another without."""
 
 
-def make_word(parts: list[Part], line: int, text: str, *, braces: bool = False) -> Word:
+def make_word(parts: list[Part], line: int, text: str) -> Word:
     """A word of these parts, with what can be said of it once for all."""
     merged = merge(parts)
     constant = _constant(merged)
     prefix = _ASSIGNMENT_PREFIX.match(text)
-    word = Word(tuple(merged), line, text, constant, assignment_like=prefix.end() if prefix else 0)
-    if braces and any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in merged):
-        expanded = expand_braces(merged)
-        if expanded is None:
-            return replace(word, too_many=True, constant=None)
-        if len(expanded) != 1:
-            words = tuple(make_word(list(one), line, text) for one in expanded)
-            return replace(word, braces=words, constant=None)
-    return word
+    return Word(tuple(merged), line, text, constant, assignment_like=prefix.end() if prefix else 0)
 
 
 def merge(parts: list[Part]) -> list[Part]:

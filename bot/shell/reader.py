@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, Self
 
+from bot.shell.braces import TooMany, expand_braces, may_expand
 from bot.shell.parts import LocaleDependent, ansi_escape, make_word, merge
+from bot.shell.quoting import single_quoted
 from bot.shell.syntax import (
     Arithmetic,
     Double,
@@ -68,6 +71,7 @@ class WordReader:
         self.depth = depth
         self.first_line = first_line
         self.names: list[str] = []
+        self.extended: list[int] = []
         self._substitutions = 0
         self._inside: Literal["", "double", "here"] = ""
         self._newlines = [index for index, character in enumerate(text) if character == "\n"]
@@ -111,12 +115,68 @@ class WordReader:
                     continue
                 break
             if extglob and character in "?*+@!" and text.startswith("(", self.at + 1) and not self.posix:
+                self.extended.append(self.line())
                 self._extended_pattern(parts)
                 continue
             self._piece(parts, in_double=False)
         if self.at == start:
             return None
-        return make_word(parts, self.line(start), text[start : self.at], braces=braces and not self.posix)
+        word = make_word(parts, self.line(start), text[start : self.at])
+        return self._with_braces(word) if braces and "{" in word.text else word
+
+    def _with_braces(self, word: Word) -> Word:
+        """The word together with those that brace expansion makes of it, if it does."""
+        try:
+            texts = self._expanded(word.text, word.line)
+            if texts is None:
+                return word
+            words = [self._beside(one, word.line).word(stop=frozenset()) for one in texts if one]
+        except (TooMany, SyntaxProblem):
+            return replace(word, too_many=True, constant=None)
+        return replace(word, braces=tuple(one for one in words if one is not None), constant=None, expands=True)
+
+    def _expanded(self, text: str, line: int) -> list[str] | None:
+        """The texts that brace expansion makes of a word; None when it makes none. Raises `TooMany`."""
+        if self.posix or not may_expand(text):
+            return None
+        if "\\\n" in text:
+            if "'" in text:
+                raise TooMany
+            text = text.replace("\\\n", "")
+        if "$'" in text:
+            text = self._plainly_quoted(text, line)
+
+        def skip(text: str, at: int) -> int:
+            reader = self._beside(text[at:], line)
+            if text[at] == "$":
+                reader.dollar(in_double=False)
+            else:
+                reader._process_substitution()
+            return at + reader.at
+
+        texts = expand_braces(text, skip)
+        return None if texts == [text] else texts
+
+    def _plainly_quoted(self, text: str, line: int) -> str:
+        """The text of a word with `'…'` for its `$'…'`, as it is when bash looks for braces. Raises `TooMany`."""
+        reader = self._beside(text, line)
+        pieces: list[str] = []
+        while reader.at < len(text):
+            start = reader.at
+            if text.startswith("$'", start):
+                pieces.append(single_quoted(reader.ansi_quoted().text))
+                continue
+            reader._piece([], in_double=False)
+            pieces.append(text[start : reader.at])
+            if "$'" in pieces[-1]:
+                raise TooMany
+        return "".join(pieces)
+
+    def _beside(self, text: str, line: int) -> Self:
+        """A reader of a text that came out of this one."""
+        reader = type(self)(text, line, posix=self.posix, depth=self.depth)
+        reader._substitutions = self._substitutions
+        return reader
 
     def _piece(self, parts: list[Part], *, in_double: bool) -> None:
         """One piece of a word at the current character, which is none of the characters that end the word."""

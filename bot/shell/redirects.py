@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from bot.shell.model import SourceFile
 from bot.shell.numbers import is_digits, whole
-from bot.shell.state import Feed, Sink, Stream
-from bot.shell.syntax import HereDocument, Node, Redirect, Sequence, Simple
+from bot.shell.state import Feed, ReadOnly, Sink, Stream
+from bot.shell.syntax import HereDocument, Node, Redirect, Sequence, Simple, Word
 from bot.shell.values import EMPTY, Symbol, Value, concatenate
 
 if TYPE_CHECKING:
@@ -18,10 +20,13 @@ class Failed(Exception):
     """A redirection that the shell cannot make."""
 
 
-def applied(on: Interpreter, list_of: tuple[Redirect, ...]) -> dict[int, Stream]:
-    """The streams after these redirections. Raises `Failed`."""
+def applied(on: Interpreter, list_of: tuple[Redirect, ...], *, lasting: bool = False) -> dict[int, Stream]:
+    """The streams after these redirections, which are `lasting` where `exec` makes them. Raises `Failed`."""
     io = dict(on.io)
     for redirect in list_of:
+        if redirect.variable and (not lasting or on.redirected or len(list_of) > 1):
+            # Which number it gets depends on those that bash keeps for itself meanwhile.
+            raise on.refusal("{NAME}> beside other redirections is not followed", redirect.line)
         _apply(on, redirect, io)
     return io
 
@@ -30,12 +35,13 @@ def _apply(on: Interpreter, redirect: Redirect, io: dict[int, Stream]) -> None:
     operator = redirect.operator
     on.line = redirect.line
     if redirect.variable:
-        raise on.refusal("{NAME}> redirections are not followed", redirect.line)
+        _named(on, redirect, io)
+        return
     if isinstance(redirect.target, HereDocument):
         body = on.expand.single(redirect.target.body)
         io[redirect.descriptor or 0] = Feed(body)
         return
-    target = on.expand.single(redirect.target)
+    target = _target(on, redirect, redirect.target)
     if operator == "<<<":
         io[redirect.descriptor or 0] = Feed(concatenate([target, Value("\n", target.origin)]))
         return
@@ -48,13 +54,45 @@ def _apply(on: Interpreter, redirect: Redirect, io: dict[int, Stream]) -> None:
     if operator == "<":
         io[redirect.descriptor or 0] = opened(on, target.text)
         return
-    sink = _created(on, target.text, append=operator in (">>", "&>>"), io=io)
+    sink = _created(on, target.text, append=operator in (">>", "&>>"), io=io, clobbers=operator in (">|", "<>"))
     if operator in ("&>", "&>>"):
         io[1] = io[2] = sink
     else:
         io[1 if redirect.descriptor is None else redirect.descriptor] = sink
     if operator == "<>":
         io[redirect.descriptor or 0] = sink
+
+
+FIRST_NAMED = 10
+"""The lowest descriptor that bash gives to `{NAME}>`."""
+
+
+def _named(on: Interpreter, redirect: Redirect, io: dict[int, Stream]) -> None:
+    """`{NAME}>file` opens a descriptor that is free and sets NAME to its number; `{NAME}>&-` closes it."""
+    word, name = redirect.target, redirect.variable
+    if isinstance(word, Word) and word.constant == "-" and redirect.operator in (">&", "<&"):
+        held = on.expand.variable(name)
+        if held is None or not is_digits(held.text):
+            raise Failed
+        io.pop(whole(held.text or ""), None)
+        return
+    free = next(one for one in count(FIRST_NAMED) if one not in io and one not in on.io)
+    _apply(on, replace(redirect, variable="", descriptor=free), io)
+    try:
+        on.assign(name, Value(str(free), on.here(redirect.line)))
+    except ReadOnly as error:
+        raise Failed from error
+
+
+def _target(on: Interpreter, redirect: Redirect, word: Word) -> Value:
+    """What a redirection names: a word that is split, as any other, and fails where it becomes none or several."""
+    if redirect.operator == "<<<" or on.shell.posix or word.constant is not None:
+        return on.expand.single(word)
+    fields: list[Value] = []
+    on.expand.word(word, fields)
+    if len(fields) != 1:
+        raise Failed
+    return fields[0]
 
 
 def _unknown_target(on: Interpreter, redirect: Redirect, target: Value, io: dict[int, Stream]) -> None:
@@ -91,7 +129,7 @@ def _duplicate(on: Interpreter, redirect: Redirect, text: str, io: dict[int, Str
         raise on.refusal("a redirection that is not followed", redirect.line)
 
 
-def _created(on: Interpreter, name: str, *, append: bool, io: dict[int, Stream]) -> Sink:
+def _created(on: Interpreter, name: str, *, append: bool, io: dict[int, Stream], clobbers: bool = False) -> Sink:
     if name in ("/dev/stdout", "/dev/fd/1", "/dev/stderr", "/dev/fd/2"):
         stream = io.get(1 if name.endswith(("stdout", "1")) else 2)
         return stream if isinstance(stream, Sink) else Sink(keep=False)
@@ -102,6 +140,12 @@ def _created(on: Interpreter, name: str, *, append: bool, io: dict[int, Stream])
         raise Failed
     if on.machine.closed and on.machine.is_directory(_parent(path)) is False:
         raise Failed
+    if "C" in on.shell.options and not append and not clobbers:
+        known = on.machine.exists(path)
+        if known is None:
+            raise on.refusal(f"whether {path} is there is not known, under `set -C`")
+        if known:
+            raise Failed
     sink = Sink(keep=True)
     if append:
         before = on.machine.read(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.shell.state import Status, Variable
@@ -44,7 +45,7 @@ def set_builtin(on: Interpreter, arguments: list[Value], _node: Simple) -> Statu
             return 0
         if text[:1] not in ("-", "+") or len(text) < 2:
             break
-        on_off = options.add if text[0] == "-" else options.discard
+        on_off = partial(_switch, options, text[0] == "-")
         for letter in text[1:]:
             if letter == "o":
                 at += 1
@@ -74,6 +75,13 @@ def set_builtin(on: Interpreter, arguments: list[Value], _node: Simple) -> Statu
     if at < len(arguments):
         on.shell.positional = arguments[at:]
     return 0
+
+
+def _switch(options: set[str], on: bool, option: str) -> None:
+    """Turns an option on or off. Braces expand unless that is turned off, which is kept as an option of its own."""
+    if option == "B":
+        option, on = "nobraceexpand", not on
+    (options.add if on else options.discard)(option)
 
 
 def _are_options(on: Interpreter, arguments: list[Value]) -> bool:
@@ -120,7 +128,7 @@ def shopt(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     if "o" in letters and ("s" in letters or "u" in letters):
         for name in names:
             letter = OPTION_LETTERS.get(name, name)
-            (on.shell.options.add if "s" in letters else on.shell.options.discard)(letter)
+            _switch(on.shell.options, "s" in letters, letter)
         return 0
     status = 0
     for name in names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bot.shell.braces import TooMany
 from bot.shell.parameters import ParameterReader
 from bot.shell.parts import make_word
 from bot.shell.reader import UNFOLLOWED, SyntaxProblem
@@ -109,7 +110,10 @@ class SimpleReader(ParameterReader):
             if not words or declaration:
                 assignment = self._assignment()
                 if assignment is not None:
-                    (words if words else assignments).append(assignment)
+                    if words:
+                        words += self._declared(assignment, text[end : self.at].lstrip())
+                    else:
+                        assignments.append(assignment)
                     end = self.at
                     continue
             word = self.word(braces=True)
@@ -125,6 +129,17 @@ class SimpleReader(ParameterReader):
             raise self.fail("syntax error near unexpected keyword `('")
         return Simple(tuple(assignments), tuple(words), tuple(redirects), line, text[start:end])
 
+    def _declared(self, assignment: Assignment, text: str) -> list[Assignment]:
+        """The assignments that brace expansion makes of one which is an argument (`export X={a,b}`: the last holds)."""
+        try:
+            texts = self._expanded(text, assignment.line) if assignment.elements is None else None
+        except TooMany as error:
+            raise self.fail(f"{UNFOLLOWED}: braces in a declaration") from error
+        if texts is None:
+            return [assignment]
+        found = [self._beside(one, assignment.line)._assignment() for one in texts]
+        return [one for one in found if one is not None]
+
     def _redirect(self) -> Redirect | None:
         found = _REDIRECT.match(self.text, self.at)
         if not found:
@@ -139,7 +154,7 @@ class SimpleReader(ParameterReader):
         descriptor = int(found[1]) if found[1] is not None and len(found[1]) < 6 else None
         if found[3] in ("<<", "<<-"):
             return Redirect("<<", descriptor, self._here_start(found[3] == "<<-"), line, found[2] or "")
-        target = self.word()
+        target = self.word(braces=True)
         if target is None:
             raise self.fail(f"syntax error near unexpected keyword `{self.text[self.at : self.at + 1] or 'newline'}'")
         return Redirect(found[3], descriptor, target, line, found[2] or "")
@@ -219,7 +234,8 @@ class SimpleReader(ParameterReader):
             return None
         self.at = found.end()
         value = self.word() or make_word([Text("", True)], self.line(), "")
-        return Element(value, index, found.group() == "+=")
+        whole = self._with_braces(make_word([], self.line(start), self.text[start : self.at]))
+        return Element(value, index, found.group() == "+=", whole if whole.expands or whole.too_many else None)
 
 
 def _odd_backslashes(line: str) -> bool:

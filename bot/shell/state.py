@@ -72,6 +72,10 @@ class Discard(Exception):
         self.lenient = lenient
 
 
+class ReadOnly(Discard):
+    """An assignment to a read-only variable. Where a builtin makes it, only that builtin fails."""
+
+
 @dataclass(slots=True)
 class Variable:
     """A variable. `items` holds the elements of an array (by number) or of a map (by key).

@@ -93,14 +93,15 @@ Part = Text | Double | Parameter | Substitution | Arithmetic | ProcessSubstituti
 class Word:
     """One word. `constant` is its value when nothing in it is expanded, globbed or tilde-expanded.
 
-    `braces` are the words that brace expansion makes of it, when it makes any; `too_many` says that it would make
-    more than the reader keeps.
+    Where brace expansion `expands` it, `braces` are the words that it becomes: perhaps none. `too_many` says that there
+    would be more than the reader keeps, or that it cannot tell them.
     """
 
     parts: tuple[Part, ...]
     line: int
     text: str
     constant: str | None = None
+    expands: bool = False
     braces: tuple[Word, ...] = ()
     too_many: bool = False
     assignment_like: int = 0
@@ -132,11 +133,16 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Element:
-    """An element of `NAME=(…)`, with its subscript when it has one."""
+    """An element of `NAME=(…)`, with its subscript when it has one.
+
+    `plainly` is the element as a word without a subscript, where braces in it expand: that is how an array by number
+    takes it, while a map does not expand them.
+    """
 
     value: Word
     index: Word | None = None
     append: bool = False
+    plainly: Word | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -368,7 +374,7 @@ class Script:
     """A parsed text, in the units in which a shell reads and runs it: the commands that start on one line.
 
     `failure` is set when the shell would stop with a syntax error; the units above it still run. `extended` are the
-    places of units with a `case` whose patterns are an error unless `shopt -s extglob` ran before.
+    places of units with a pattern (`@(a|b)`) that is an error unless `shopt -s extglob` ran before.
     """
 
     units: tuple[Sequence, ...]

@@ -214,6 +214,8 @@ class Walker:
 
     def _redirects(self, redirects: tuple[Redirect, ...]) -> None:
         for redirect in redirects:
+            if redirect.variable:
+                self._write(redirect.variable)
             target = redirect.target
             word = target.body if isinstance(target, HereDocument) else target
             if word is not None:

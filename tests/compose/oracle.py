@@ -70,7 +70,16 @@ def difference(
 
     Two refusals agree whatever their words: of several faults Docker Compose reports one at random.
     """
-    theirs = ask_docker_compose(files, args, environment)
+    return difference_of(ask_docker_compose(files, args, environment), files, args, environment)
+
+
+def difference_of(
+    theirs: dict[str, Any] | str,
+    files: Mapping[str, str],
+    args: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+) -> str | None:
+    """What the answer disagrees about with one of Docker Compose that was had before."""
     ours = ask_seamguard(files, args, environment)
     if isinstance(theirs, str):
         return None if ours["errors"] else f"accepted what Docker Compose refuses: {theirs}"

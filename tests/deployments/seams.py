@@ -16,7 +16,7 @@ _PROBES = ("probe", "1", "0")
 _SET_ELSEWHERE = frozenset(
     words(
         "HOME PATH PWD OLDPWD IFS UID RANDOM LINENO SECONDS PPID OPTIND OPTARG REPLY HOSTNAME BASH_SOURCE BASH_VERSION "
-        "USER TERM CUDA_VERSION LD_LIBRARY_PATH LEN_ ARG_"
+        "PIPESTATUS USER TERM CUDA_VERSION LD_LIBRARY_PATH LEN_ ARG_"
     )
 )
 """Variables that the shell or the image sets, and a mere prefix of names."""

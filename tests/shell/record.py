@@ -1,4 +1,5 @@
-"""Records what the real bash does with the scripts of `scripts.txt`, into `recorded.jsonl`.
+"""Records what the real bash does: with the scripts of `scripts.txt`, into `recorded.jsonl`, and with the lines of
+`lines.txt`, each alone behind `generators.SETUP`, into `recorded_lines.jsonl`.
 
 Run it as `python -m tests.shell.record` where bash 5.2 is installed. Stub programs stand for the engines.
 """
@@ -16,9 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.shell.generators import SETUP
+
 HERE = Path(__file__).parent
 SCRIPTS = HERE / "scripts.txt"
 RECORDED = HERE / "recorded.jsonl"
+LINES = HERE / "lines.txt"
+RECORDED_LINES = HERE / "recorded_lines.jsonl"
 _OWN = frozenset({"PWD", "OLDPWD", "SHLVL", "_", "PATH"})
 
 _STUB = """#!/bin/bash
@@ -107,8 +112,21 @@ def _calls(folder: Path, env: Mapping[str, str]) -> dict[str, Any]:
     return {"argv": calls[-1].split("\0")[:-1], "env": changed}
 
 
+def lines(text: str) -> list[str]:
+    """The lines to ask, without comments."""
+    return [line for line in text.splitlines() if line and not line.startswith("# ")]
+
+
+def script_of(line: str) -> str:
+    """The script that a line is asked in."""
+    return f'{SETUP}\ni=3; j=5; out=()\n{line}\nvllm "${{out[@]}}"\n'
+
+
 def main() -> None:
-    """Writes the file anew."""
+    """Writes the files anew."""
+    with RECORDED_LINES.open("w") as out:
+        for line in lines(LINES.read_text()):
+            out.write(json.dumps({"line": line, "expect": bash(script_of(line))}, ensure_ascii=False) + "\n")
     with RECORDED.open("w") as out:
         for case in cases(SCRIPTS.read_text()):
             case["expect"] = bash(case["script"], case["args"], case["env"], case["files"])
