@@ -216,7 +216,7 @@ def _look_up(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
             if name.startswith("/"):
                 commands.output(on, Value(name + "\n", on.here(node.line)))
             else:
-                path = on.way.symbol(f"path of {name}", on.here(node.line))
+                path = on.way.filled(f"path of {name}", on.here(node.line))
                 commands.output(on, concatenate([path, Value("\n", path.origin)]))
             status = 0
     return status

@@ -84,6 +84,9 @@ COMMON = frozenset(
 )  # fmt: skip
 """Programs of a plain Debian system (and numactl): what a closed world has besides its files."""
 
+PERHAPS = frozenset({"jq", "yq", "envsubst", "perl", "bc", "gawk", "git", "curl", "wget"})
+"""Programs that many plain systems have besides: in a closed world it is open what running one does."""
+
 EVERYWHERE = frozenset(
     {
         "bash", "sh", "cat", "ls", "grep", "sed", "awk", "env", "python3", "vllm", "mkdir", "cp", "rm",

@@ -113,11 +113,11 @@ _SED_COMMAND = re.compile(
 def sed(options: list[str], text: str, spend: Spend) -> tuple[str, int]:
     """`sed` with `s`, `d`, `p` and `q`, on lines given by number, `$` or an expression."""
     letters, values, rest = options_of(options, "nEr", "e")
-    scripts = ([values["e"]] if "e" in values else []) + rest
-    if sum(one.startswith("-e") for one in options) > 1 or len(scripts) != 1:
+    scripts = [one[2:] for one in options if one.startswith("-e")] if "e" in values else rest
+    if ("e" in values) == bool(rest) or any(one.endswith("\\") for one in scripts):
         raise Unknown
     extended = bool(letters & {"E", "r"})
-    edits = _sed_script(scripts[0], extended)
+    edits = _sed_script("\n".join(scripts), extended)
     out: list[str] = []
     lines = lines_of(text)
     for edit in edits:

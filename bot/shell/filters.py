@@ -267,13 +267,23 @@ def tail(options: list[str], text: str) -> tuple[str, int]:
     return "".join(lines[-count:] if count else []), 0
 
 
+_RELEASE = re.compile(r"(?:0|[1-9][0-9]{0,17})(?:\.(?:0|[1-9][0-9]{0,17}))*")
+
+
 def sort(options: list[str], text: str) -> tuple[str, int]:
-    """`sort [-r] [-u] [-n]`, of ASCII text."""
+    """`sort [-r] [-u] [-n] [-V]`, of ASCII text."""
     letters, values, rest = options_of(options, "runV", "")
-    if rest or values or not text.isascii() or "V" in letters:
+    if rest or values or not text.isascii():
         raise Unknown
     lines = lines_of(text)
-    if "n" in letters:
+    if "V" in letters:
+        # Of plain release numbers; suffixes have rules of their own.
+        if "n" in letters or not all(_RELEASE.fullmatch(line) for line in lines):
+            raise Unknown
+        if "u" in letters:
+            lines = list(dict.fromkeys(lines))
+        lines.sort(key=lambda line: [int(one) for one in line.split(".")], reverse="r" in letters)
+    elif "n" in letters:
         if not all(re.fullmatch(r"-?[0-9]+", line) for line in lines):
             raise Unknown
         lines.sort(key=whole, reverse="r" in letters)

@@ -72,6 +72,8 @@ def start(
     if is_engine(on, argv):
         return _engine(on, argv, env)
     if on.machine.closed and not _exists(on, name, base):
+        if base in catalogue.PERHAPS:
+            raise on.refusal(f"whether {base} is installed is not known", node.line)
         return 127
     directory = on.shell.directory
     try:

@@ -147,6 +147,11 @@ def shopt(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
 
 def trap(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     """`trap`: only EXIT and ERR ever run here."""
+    if len(arguments) > 1 and on.way.resolve(arguments[0]).text is None:
+        names = [text_of(on, one, "a signal of trap") for one in arguments[1:]]
+        if not {"EXIT", "ERR", "DEBUG", "RETURN"}.intersection(map(_signal, names)):
+            # Nobody sends a signal here, so these commands never run, whatever they are.
+            return 0
     texts = [text_of(on, one, "an argument of trap") for one in arguments]
     if texts and texts[0] in ("-p", "-l"):
         return 0

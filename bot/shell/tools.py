@@ -313,22 +313,123 @@ def _which(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
         if known is None:
             known = is_installed(on, name)
         if known:
-            path = on.way.symbol(f"path of {name}", on.here(node.line))
+            path = on.way.filled(f"path of {name}", on.here(node.line))
             write(on, concatenate([path, Value("\n", path.origin)]))
         else:
             status = 1
     return status
 
 
+_XARGS_WORD = re.compile(r"(?:[^\s'\"\\]|'[^'\n]*'|\"[^\"\n]*\"|\\.)+", re.S)
+_XARGS_PIECE = re.compile(r"'([^'\n]*)'|\"([^\"\n]*)\"|\\(.)", re.S)
+MAX_XARGS = 200
+"""Runs of its program by one `xargs`."""
+
+
 def _xargs(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
-    """`xargs` without arguments trims its input; with a program of its own it is not followed."""
+    """`xargs [-0] [-r] [-d C] [-n N] [-I R] [PROGRAM ARGUMENT…]`, by itself `echo`."""
     content = standard_input(on)
-    if content.text is None or arguments or re.search(r"['\"\\]", content.text):
+    try:
+        settings, command = _xargs_options(arguments)
+        if content.text is None:
+            raise Unknown
+        runs = _xargs_runs(content.text, settings)
+    except Unknown:
         if arguments and on.machine.closed:
-            raise on.refusal("xargs is not followed", node.line)
+            raise on.refusal("xargs is not followed", node.line) from None
         return unknown(on, node)
-    write(on, Value(" ".join(content.text.split()) + "\n", content.origin))
-    return 0
+    command = command or [Value("echo")]
+    if len(runs) > 1 and (len(runs) > MAX_XARGS or find(command[0].text or "") is None):
+        raise on.refusal("xargs runs a program many times", node.line)
+    status: Status = 0
+    for words in runs:
+        values = [Value(word, content.origin) for word in words]
+        ended = _xargs_run(on, _placed(command, values, settings.get("I")), node)
+        if ended != 0:
+            status = 123 if isinstance(ended, int) and ended < 126 else ended
+            if status != 123:
+                break
+    return status
+
+
+def _placed(command: list[Value], values: list[Value], mark: str | None) -> list[Value]:
+    if mark is None:
+        return [*command, *values]
+    return [
+        one if one.text is None else Value(one.text.replace(mark, values[0].text or ""), values[0].origin)
+        for one in command
+    ]
+
+
+def _xargs_run(on: Interpreter, argv: list[Value], node: Simple) -> Status:
+    from bot.shell.programs import environment, start
+
+    outer = on.io
+    on.io = {**outer, 0: Feed(Value(""))}
+    try:
+        return start(on, argv, environment(on, {}), node, replace=False)
+    finally:
+        on.io = outer
+
+
+def _xargs_options(arguments: list[Value]) -> tuple[dict[str, str], list[Value]]:
+    settings: dict[str, str] = {}
+    at = 0
+    while at < len(arguments):
+        text = arguments[at].text
+        if text is None:
+            raise Unknown
+        if not text.startswith("-") or text == "-":
+            break
+        at += 1
+        if text == "--":
+            break
+        text = {"--null": "-0", "--no-run-if-empty": "-r"}.get(text, text)
+        if text in ("-0", "-r", "-t"):
+            settings[text[1]] = ""
+        elif text[1:2] in ("n", "I", "d") and text[:2] != "--":
+            value = text[2:]
+            if not value:
+                if at >= len(arguments) or arguments[at].text is None:
+                    raise Unknown
+                value, at = arguments[at].text or "", at + 1
+            settings[text[1]] = value
+        else:
+            raise Unknown
+    return settings, arguments[at:]
+
+
+def _xargs_runs(text: str, settings: dict[str, str]) -> list[list[str]]:
+    """The arguments of each run of the program."""
+    delimiter = "\0" if "0" in settings else settings.get("d")
+    if delimiter is not None:
+        delimiter = {"\\n": "\n", "\\0": "\0", "\\t": "\t"}.get(delimiter, delimiter)
+        if len(delimiter) != 1 or "I" in settings:
+            raise Unknown
+        words = text.removesuffix(delimiter).split(delimiter) if text else []
+    elif "I" in settings:
+        if re.search(r"['\"\\]", text):
+            raise Unknown
+        words = [line.lstrip(" \t") for line in text.split("\n") if line.strip(" \t")]
+    else:
+        words = [_XARGS_PIECE.sub(lambda one: one[1] or one[2] or one[3] or "", word) for word in _xargs_words(text)]
+    if sum(map(len, words)) > 100_000:
+        raise Unknown
+    size = 1 if "I" in settings else len(words)
+    if "n" in settings:
+        if not settings["n"].isdecimal() or int(settings["n"][:9]) == 0 or "I" in settings:
+            raise Unknown
+        size = int(settings["n"][:9])
+    if not words:
+        return [] if "r" in settings or "I" in settings else [[]]
+    return [words[at : at + size] for at in range(0, len(words), size)]
+
+
+def _xargs_words(text: str) -> list[str]:
+    if not text.isascii() or _XARGS_WORD.sub("", text).strip():
+        # A quote that is not closed is an error of xargs.
+        raise Unknown
+    return _XARGS_WORD.findall(text)
 
 
 def _not_computed(on: Interpreter, _arguments: list[Value], node: Simple) -> Status:

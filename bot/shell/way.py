@@ -61,6 +61,11 @@ class Way:
         bound = self._bound.get(name)
         return Value(bound, origin) if bound is not None else Value(None, origin, (Symbol(name),))
 
+    def filled(self, name: str, origin: tuple[Origin, ...] = ()) -> Value:
+        """The value of a symbol that is not empty, whatever it is."""
+        self._domains.setdefault(name, _Domain()).excluded |= {""}
+        return self.symbol(name, origin)
+
     def known(self, symbol: Symbol) -> str | None:
         """The text of a symbol, None while it is open."""
         bound = self._bound.get(symbol.name)
