@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from bot.provenance import Position, Reason
+from bot.shell import globbing
 from bot.shell.model import ContainerFiles, SourceFile, Unresolved
 from bot.shell.patterns import compiled, unquote
 from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink, Variable
@@ -129,6 +130,8 @@ class Answers:
         self._exists: dict[str, bool | None] = {}
         paths: Callable[[], Iterable[str]] | None = getattr(files, "paths", None)  # of `ListedFiles`
         targets: Callable[[], Iterable[str]] | None = getattr(files, "targets", None)  # of `MountedOver`
+        self._listing: Callable[[str], Mapping[str, bool] | None] | None = getattr(files, "listing", None)
+        self._listings: dict[str, Mapping[str, bool] | None] = {}
         self.listed = sorted(paths()) if paths is not None else None
         self.targets = frozenset(place.rstrip("/") for place in targets()) if targets is not None else frozenset()
         self._folders = tuple(f"{target}/" for target in self.targets)
@@ -144,6 +147,14 @@ class Answers:
         if path not in self._exists:
             self._exists[path] = self._files.exists(path)
         return self._exists[path]
+
+    def listing(self, folder: str) -> Mapping[str, bool] | None:
+        """The names in a folder, each with whether it is a folder too; None where they are not known."""
+        if self._listing is None:
+            return None
+        if folder not in self._listings:
+            self._listings[folder] = self._listing(folder)
+        return self._listings[folder]
 
     def is_covered(self, path: str) -> bool:
         """Whether a mount shows this path: it is not the image's own."""
@@ -277,6 +288,11 @@ class Machine:
         self.overlay.pop(path, None)
         self.disturbed.add(path)
 
+    def is_changed(self, folder: str) -> bool:
+        """Whether something was done in a folder that is not followed."""
+        inside = folder.rstrip("/") + "/"
+        return self._is_disturbed(folder) or any(one.startswith(inside) for one in self.disturbed)
+
     def _is_disturbed(self, path: str) -> bool:
         if any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.disturbed):
             return True
@@ -318,6 +334,9 @@ class Machine:
         """The file names that a pattern matches, sorted; None when they are not known."""
         text = unquote(pattern)
         if self.files.listed is None:
+            found = globbing.mounted(self, on, pattern)
+            if found is not None:
+                return found
             if _cannot_be_a_path(text):
                 self.note(on, f"no file is assumed to be named like {text}", line)
                 return []

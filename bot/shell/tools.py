@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bot.shell import editing, filters
+from bot.shell import editing, filters, globbing
 from bot.shell.editing import Spend
 from bot.shell.filters import Unknown
 from bot.shell.machine import STEPS_OF_A_CHARACTER
@@ -320,6 +320,21 @@ def _which(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
     return status
 
 
+def _ls(on: Interpreter, arguments: list[Value], node: Simple) -> Status:
+    """`ls [-1] [FOLDER]` of a folder that is mounted from the repository."""
+    from bot.shell.programs import other
+
+    operands = [one.text for one in arguments if one.text != "-1"]
+    named = operands[0] if operands else "."
+    shown = None
+    if len(operands) < 2 and named is not None and not named.startswith("-") and on.machine.files.listed is None:
+        shown = globbing.shown_by_ls(on.machine, on, on.path(named))
+    if not shown:
+        return other(on, "ls", [Value("ls", on.here(node.line)), *arguments], node)
+    write(on, Value("".join(f"{one}\n" for one in shown), on.here(node.line)))
+    return 0
+
+
 _XARGS_WORD = re.compile(r"(?:[^\s'\"\\]|'[^'\n]*'|\"[^\"\n]*\"|\\.)+", re.S)
 _XARGS_PIECE = re.compile(r"'([^'\n]*)'|\"([^\"\n]*)\"|\\(.)", re.S)
 MAX_XARGS = 200
@@ -452,6 +467,7 @@ _TOOLS: dict[str, Tool] = {
     "which": _which,
     "echo": echo,
     "xargs": _xargs,
+    "ls": _ls,
     "envsubst": _not_computed,
     "realpath": _not_computed,
     "tr": _simple_filter("tr", filters.tr, None),

@@ -80,6 +80,25 @@ class MountedFiles:
         """The container path of every mount."""
         return (*(mount.target for mount in self.mounts), *self.contents)
 
+    def listing(self, folder: str) -> Mapping[str, bool] | None:
+        """The names in a folder that the repository shows, each with whether it is a folder too; None for any other."""
+        source = self._source(folder)
+        if source is None or folder in self.contents or not self.tree.is_directory(source):
+            return None
+        inside = "" if source in ("", ".") else source.rstrip("/") + "/"
+        found: dict[str, bool] = {}
+        for path in self.tree.paths():
+            if path.startswith(inside):
+                name, slash, _ = path[len(inside) :].partition("/")
+                found[name] = bool(slash) or found.get(name, False)
+        below = folder.rstrip("/") + "/"
+        for target in self.targets():
+            if target.startswith(below) and (rest := target[len(below) :].strip("/")):
+                name, slash, _ = rest.partition("/")
+                # What is mounted there need not be in the repository: whether it is a folder is only known for a part.
+                found[name] = bool(slash) or found.get(name, False) or self.exists(target) is not True
+        return found
+
     def _mount(self, path: str) -> Mount | None:
         """The mount that shows a path, if it shows the repository."""
         if not self._by_target:
