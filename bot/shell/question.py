@@ -99,7 +99,7 @@ class _Question:
     def _execute(self, machine: Machine) -> tuple[int | Symbol, Unresolved | None]:
         process = self.process
         shell = Shell(dict(self.variables), [], self.argv[0], directory=self.directory)
-        source = Source("", ("",))
+        source = self._told()
         interpreter = Interpreter(machine, shell, source)
         node = Simple((), (), (), 1, " ".join(word.text for word in process.argv)[:200])
         try:
@@ -113,6 +113,12 @@ class _Question:
             return 0, Unresolved(refusal.reason, where.position(refusal.line) if where.path else None)
         except RecursionError:
             return 0, Unresolved("nested too deeply to be followed", None)
+
+    def _told(self) -> Source:
+        """Where the first process is told, as the text in which whatever it does by itself stands."""
+        reasons = (reason for word in self.process.argv for reason in word.because)
+        place = next((one for one in reasons if one.path and one.line), None)
+        return Source(place.path, ("",), (place.line or 1,)) if place is not None else Source("", ("",))
 
     def _follow(self, answers: tuple[bool, ...]) -> _Leaf:
         machine = self._machine(answers)
