@@ -46,13 +46,18 @@ def read_files(documents: Documents, files: Sequence[str], outer: Environment) -
             if documents.tree.is_directory(path):
                 raise Fault("not-found", f"{shown} is a directory", path=path)
             raise Fault("not-found", f"couldn't find env file: {shown}", path=path)
+        asked: dict[str, list[dotenv.Asked]] = {}
+
+        def note(one: dotenv.Asked, asked: dict[str, list[dotenv.Asked]] = asked) -> None:
+            asked.setdefault(one.target, []).append(one)
+
         try:
-            lines = dotenv.parse(source.text, outer.get, values)
+            lines = dotenv.parse(source.text, outer.get, values, note)
         except dotenv.BadEnvironmentFile as error:
             message = f"failed to read {documents.shown(path)}: {error}"
             raise Fault("not-yaml", message, path=path, line=error.line) from None
         for name, line in lines.items():
-            placed[name] = Stated.at(values[name], source, line)
+            placed[name] = Stated.at(values[name], source, line, asked.get(name, ()))
     return placed
 
 

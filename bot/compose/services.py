@@ -8,10 +8,10 @@ from bot.compose.container import Container
 from bot.compose.documents import Documents
 from bot.compose.faults import Fault
 from bot.compose.layers import Scope, Scopes
-from bot.compose.model import Mount, Service
+from bot.compose.model import BARE, Mount, Service, VariableRead
 from bot.compose.nodes import Text
 from bot.compose.plan import Answer, Resolved
-from bot.compose.values import Environment, Value
+from bot.compose.values import Environment, Stated, Value
 from bot.compose.words import command, word
 from bot.provenance import Position, Word
 from bot.tree import OutsideTree, join
@@ -47,7 +47,7 @@ def build_service(
         command=_command(resolved.answers.get("command")),
         environment=environment,
         mounts=_mounts(resolved, place),
-        reads=(*resolved.plan.reads, *container.reads) if container.reads else resolved.plan.reads,
+        reads=_reads((*resolved.plan.reads, *container.reads), scopes.of(Scope())),
         profiles=tuple(config.get("profiles", ())),
         active=active,
         forwarded=forwarded,
@@ -55,6 +55,23 @@ def build_service(
         absent_env_files={file: Position(fault.path, fault.line or 1) for file, fault in container.absent.items()},
     )
     return service, read, list(container.absent.values())
+
+
+def _reads(direct: tuple[VariableRead, ...], variables: Environment) -> tuple[VariableRead, ...]:
+    """What a service asks of the host, and what the values that `.env` has for it ask of the host in their turn."""
+    found = list(direct)
+    seen = {(one.name, one.field) for one in direct}
+    for read in found:
+        value = variables.get(read.name)
+        if not isinstance(value, Stated):
+            continue
+        for asked in value.asked:
+            if (asked.name, read.field) not in seen:
+                seen.add((asked.name, read.field))
+                operator = BARE if asked.operator is None else asked.operator
+                place = Position(value.reason.path, asked.line)
+                found.append(VariableRead(asked.name, operator, asked.argument, read.field, place))
+    return tuple(found) if len(found) > len(direct) else direct
 
 
 def _passed_to_build(resolved: Resolved, variables: Environment) -> dict[str, str]:

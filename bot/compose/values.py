@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Dictionary
+from collections.abc import Sequence
 from typing import Any
 
+from bot.compose.dotenv import Asked
 from bot.compose.lines import SourceText
 from bot.compose.nodes import Scalar, Text
 from bot.provenance import Reason
@@ -50,16 +52,18 @@ def pair(name: str, value: Value, text: str) -> str:
 
 
 class Stated(str):
-    """The value of a variable that an environment file states, with its line there."""
+    """The value of a variable that an environment file states, with its line there, and what that asks of the host."""
 
-    __slots__ = ("reason",)
+    __slots__ = ("asked", "reason")
 
     reason: Reason
+    asked: tuple[Asked, ...]
 
     @classmethod
-    def at(cls, value: str, source: SourceText, line: int) -> Stated:
+    def at(cls, value: str, source: SourceText, line: int, asked: Sequence[Asked] = ()) -> Stated:
         """A value that stands in this line."""
         made = cls(value)
+        made.asked = tuple(asked)
         made.reason = Reason("compose", source.path, line, source.excerpt(line).removeprefix("export ").lstrip())
         return made
 

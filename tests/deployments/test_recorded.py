@@ -36,7 +36,7 @@ def test_what_starts(deployment: Deployment, env: dict[str, str], tmp_path: Path
     answer = resolve(str(tmp_path), deployment.main, deployment.service, env)
     service = services(answer, deployment.service)
     expect = _ROWS[deployment.name, json.dumps(env)]["expect"]
-    assert not differences(expect, service["worlds"] if service else [], answer["errors"])
+    assert not differences(expect, service["worlds"] if service else [], answer["errors"], deployment.files)
 
 
 @pytest.mark.parametrize("deployment", list(_surveys()))
