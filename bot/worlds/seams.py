@@ -202,9 +202,13 @@ def _seams(
             free = read.operator in ("", "-", ":-") and not read.argument and read.name not in tested
             setter = carriers.get(read.name, read.name)
             still_open = free and not candidates
+            # Where the compose itself asks the host for it, that is the place to look at, and its default comes first.
+            asked = host.get(setter) if forwarded else None
+            place = asked.position if asked is not None else read.position
+            default = _default(read) if asked is None or (first := _default(asked)) is None else first
             found.setdefault(
                 read.name,
-                Seam(read.name, "container", forwarded, _default(read), candidates, read.position, still_open, setter),
+                Seam(read.name, "container", forwarded, default, candidates, place, still_open, setter),
             )
     for name, asked in host.items():
         if name not in found:
