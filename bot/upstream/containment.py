@@ -95,7 +95,7 @@ class Containment:
         answers = {fact.holds: fact.text for fact in self.probes if _same(fact.release, pin, at)}
         if not answers:
             return Verdict(history, tuple(notes), reading=reading)
-        if history is None and reading is None:
+        if reading is None:
             notes = notes[1:]  # that no place of it is recorded says nothing beside its source
         gone = any(holds is None and _GONE.search(text) for holds, text in answers.items())
         definite = [holds for holds in answers if holds is not None]
@@ -122,7 +122,7 @@ class Containment:
         if reading is not None and reading.why:
             notes.append(reading.why)
         if reading is not None and holds is False and reading.held is Held.NEVER:
-            notes.append(f"no commit up to {pin} lands it")
+            notes.append(f"no commit up to {pin} brings it")
         ancestry = {fact.holds for fact in self.contains if _same(fact.release, pin, at)}
         if ancestry:
             holds = self._with_ancestry(ancestry, holds, reading, notes)
@@ -144,7 +144,7 @@ class Containment:
             return None, [f"the facts place {pin} at more than one commit"]
         if places:
             ((branch, position),) = places
-            return self.history.at(branch, position), [f"{pin} is {branch} up to position {position}"]
+            return self.history.at(branch, position), [f"{pin} is on {branch}"]
         if (event := self._at_itself(pin, at)) is not None:
             return read_event(event), [f"{pin} is {event.commit.sha[:12]} itself"]
         return None, [f"{pin}: {at.why}" if at.why else f"no place of {pin} in the history is recorded"]
