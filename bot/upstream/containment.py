@@ -217,11 +217,11 @@ class Containment:
             return None
         for effect, number in self.effects.unplaced:
             if holds and effect in (Effect.REVERTS, Effect.UNCLEAR):
-                notes.append(f"#{number} reverts it and is merged, where is not recorded")
+                notes.append(f"{_named(number)} reverts it and is merged, where is not recorded")
                 return None
             never = reading is not None and reading.held is Held.NEVER
             if holds is False and never and effect in (Effect.LANDS, Effect.RELANDS) and not no_ancestor:
-                notes.append(f"#{number} is merged, where is not recorded")
+                notes.append(f"{_named(number)} is merged, where is not recorded")
                 return None
         return holds
 
@@ -254,6 +254,10 @@ def _same(release: str, pin: str, at: PinnedAt) -> bool:
     if at.kind == "unknown" or other.kind != at.kind:
         return False
     return matches(other.value, at.value) if at.kind == "commit" else other.value == at.value
+
+
+def _named(number: int) -> str:
+    return f"#{number}" if number > 0 else "a pull request without its number"
 
 
 def _word(holds: bool | None) -> str:
