@@ -35,7 +35,13 @@ def sentence(text: str) -> str:
     """A sentence of ours that may name things of a stranger: words that are no plain prose become code spans."""
     words = shortened(text, MAX_PROSE).split()
     parts = groupby(words, is_prose)
-    return " ".join(" ".join(found) if plain else _span(printable(" ".join(found))) for plain, found in parts)
+    return " ".join(" ".join(found) if plain else _named(" ".join(found)) for plain, found in parts)
+
+
+def _named(text: str) -> str:
+    """A code span; the marks of the sentence around it stay outside."""
+    name = text.rstrip(",.;:")
+    return f"{_span(printable(name))}{text[len(name) :]}" if name else _span(printable(text))
 
 
 def code(text: str) -> str:

@@ -171,6 +171,7 @@ def clock_json(item: Watched) -> dict[str, Any]:
         "reverted_by": clock.reverted_by,
         "superseded_by": clock.superseded_by,
         "believed": list(item.believed),
+        "by_rules": item.by_rules,
         "pins": {
             pin.image: {"state": answer.state, "evidence": list(answer.evidence), "conflict": answer.conflict}
             for pin, answer in item.pins
@@ -195,7 +196,21 @@ def _site_json(site: Site) -> dict[str, Any]:
 
 
 def print_clocks(out: Terminal, found: tuple[Watched, ...]) -> None:
-    """A table of clocks."""
+    """A table of clocks; what nothing in the repository names stands apart."""
+    named = [item for item in found if not _by_rules_alone(item)]
+    others = [item for item in found if _by_rules_alone(item)]
+    _table(out, named)
+    if others:
+        out.line()
+        out.line("Seamguard's rules wait for these, and nothing in the repository names them:")
+        _table(out, others)
+
+
+def _by_rules_alone(item: Watched) -> bool:
+    return item.by_rules and not item.sites
+
+
+def _table(out: Terminal, found: Sequence[Watched]) -> None:
     rows: list[tuple[str | tuple[str, str], ...]] = [
         tuple((head, "bold") for head in ("reference", "state", "first release", "pinned here", "sites"))
     ]
@@ -210,7 +225,9 @@ def _print(out: Terminal, found: tuple[Watched, ...], pins: tuple[RepositoryPin,
     for item in found:
         _print_one(out, item)
     out.line()
-    out.line((f"{len(found)} references, {len(pins)} pins", "bold"))
+    apart = sum(_by_rules_alone(item) for item in found)
+    ruled = f" and {apart} of rules" if apart else ""
+    out.line((f"{len(found) - apart} references{ruled}, {len(pins)} pins", "bold"))
     for pin in pins:
         out.line(f"  {pin.image}: {_meaning(pin)}, {len(pin.uses)} uses, first {pin.uses[0].position}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +17,16 @@ from bot.cli.progress import lines_of
 from bot.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from bot.jobs.rehearsing import Written
     from bot.web.watching import Outcome
 
 SCHEMA = 1
+MAX_LINES = 60
+"""Lines of an issue that a terminal shows."""
+
+_MARK = re.compile(r"<!--.*?-->", re.DOTALL)
+_SMALL = re.compile(r"</?sub>")
+_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\]\((?:https?://)[^()\s]{1,3000}\)")
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -27,7 +35,7 @@ _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 @click.option(
     "--repo", "repositories", multiple=True, metavar="OWNER/NAME", help="Only this repository; may be given again."
 )
-@click.option("--dry-run", is_flag=True, help="Write no issues; print how far each fix is.")
+@click.option("--dry-run", is_flag=True, help="Write no issues; print how far each fix is, and what would be written.")
 @format_option("text", "json")
 def watch_command(once: bool, repositories: tuple[str, ...], dry_run: bool, output: str) -> None:
     """Poll upstream, and keep the issues about fixes up to date in all repositories where the App is installed.
@@ -73,15 +81,43 @@ def _print(outcome: Outcome, dry_run: bool) -> None:
 
     out = Terminal()
     if dry_run:
+        would = dict(outcome.would)
         for repository, watched in outcome.clocks:
             out.line((repository, "bold"))
             print_clocks(out, watched)
+            for written in would.get(repository, ()):
+                _print_written(out, written)
+            if not would.get(repository):
+                out.line()
+                out.line("nothing would be written")
     for line in outcome.told:
         out.line(line)
     if not outcome.clocks:
         out.line("no repository waits for anything")
     for problem in outcome.problems:
         out.line((problem, "yellow"))
+
+
+def _print_written(out: Terminal, written: Written) -> None:
+    """What would be written, as it reads at GitHub: without marks, and with links as their words."""
+    labels = f" [{', '.join(written.labels)}]" if written.labels else ""
+    where = f"issue {written.number}" if written.number else "a new issue"
+    what = {"open": f"would open {where}{labels}", "edit": f"would edit {where}", "comment": f"would say in {where}"}
+    out.line()
+    out.line((what[written.what] + (", and open it again" if written.reopens else ""), "bold"))
+    if written.title is not None:
+        out.line(f"  {written.title}")
+    lines = _read(written.body or "").split("\n") if written.body else []
+    for line in lines[:MAX_LINES]:
+        out.line((f"  {line}".rstrip(), "dim"))
+    if len(lines) > MAX_LINES:
+        out.line((f"  and {len(lines) - MAX_LINES} more lines: --format json has all", "dim"))
+
+
+def _read(body: str) -> str:
+    """The text of an issue without what nobody sees."""
+    text = _SMALL.sub("", _MARK.sub("", body))
+    return re.sub(r"\n{3,}", "\n\n", _LINK.sub(r"\1", text)).strip()
 
 
 def _json(outcome: Outcome) -> dict[str, Any]:
@@ -94,5 +130,6 @@ def _json(outcome: Outcome) -> dict[str, Any]:
             {"repository": name, "clocks": [clock_json(item) for item in watched]} for name, watched in outcome.clocks
         ],
         "told": list(outcome.told),
+        "would": [{"repository": name, **asdict(written)} for name, several in outcome.would for written in several],
         "problems": list(outcome.problems),
     }

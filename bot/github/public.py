@@ -101,12 +101,19 @@ class Public:
             raise NotFound(f"{repository} is not public")
         return str(data.get("default_branch") or "main")
 
-    async def ticket(self, repository: RepositoryName, number: int, etag: str) -> tuple[Ticket | None, str]:
-        """An issue or a pull request, in one request for both; with its entity tag."""
+    async def ticket(
+        self, repository: RepositoryName, number: int, etag: str, since: str = ""
+    ) -> tuple[Ticket | None, str, str]:
+        """An issue or a pull request, in one request for both; with its entity tag, and when it last changed.
+
+        `since` is what such an answer said of that. It is asked with where there is one: an entity tag is of one
+        token, and an installation's lives for an hour.
+        """
         answer = await self._requests.send(
-            in_repository("GET", repository, "/issues/{number}", etag=etag, number=number)
+            in_repository("GET", repository, "/issues/{number}", etag=etag, since=since, number=number)
         )
-        return (None if answer.status == 304 else _ticket(object_of(answer.data))), answer.etag
+        ticket = None if answer.status == 304 else _ticket(object_of(answer.data))
+        return ticket, answer.etag, answer.modified
 
     async def merge_commit(self, repository: RepositoryName, number: int) -> str | None:
         """The commit by which a pull request came into its branch; None while it has not."""

@@ -11,6 +11,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, Literal
 from urllib.parse import urljoin
@@ -44,6 +45,9 @@ MAX_BODY_BYTES = 32 * 1024 * 1024
 """Of an answer that is held in memory. GitHub's largest, a tree, ends at 7 MB; 100 blobs stay far below."""
 
 MAX_REDIRECTS = 3
+SETTLED_SECONDS = 60.0
+"""Dates of HTTP have whole seconds, and servers' clocks differ (RFC 9110, 8.8.2.2)."""
+
 GRAPHQL = "/graphql"
 JSON = sansio.accept_format()
 RAW = sansio.accept_format(media="raw", json=False)
@@ -59,7 +63,8 @@ class Request:
 
     `repeatable` says that doing it twice is the same as doing it once; every GET is. `mutates` decides whether it takes
     its turn among the writes; a GraphQL query is a POST that doesn't. With `etag` its sender keeps the answers himself:
-    the tag of the one that he has, or an empty text; an unchanged answer then has the status 304, and no data.
+    the tag of the one that he has, or an empty text; an unchanged answer then has the status 304, and no data. `since`
+    is a date of such an answer, sent instead of the tag.
     """
 
     method: Method
@@ -70,6 +75,7 @@ class Request:
     repeatable: bool = False
     mutates: bool = True
     etag: str | None = None
+    since: str = ""
 
     @property
     def safe(self) -> bool:
@@ -85,7 +91,8 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A good answer. `data` is parsed JSON, or text; `next` is the address of the next page, `etag` what to ask with
-    whether it has changed.
+    whether it has changed. `modified` is when it last did, as a date of HTTP; empty where the answer does not say, or
+    where it was too short a time ago to be told from the next change.
     """
 
     status: int
@@ -93,6 +100,7 @@ class Answer:
     next: str | None = None
     kept: bool = False
     etag: str = ""
+    modified: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +176,12 @@ def in_repository(
     body: Mapping[str, Any] | None = None,
     repeatable: bool = False,
     etag: str | None = None,
+    since: str = "",
     **variables: str | int,
 ) -> Request:
     """What to ask of a repository: `path` follows the repository's own."""
     where = {"owner": repository.owner, "repo": repository.name, **variables}
-    return Request(method, REPOSITORY + path, where, body=body, repeatable=repeatable, etag=etag)
+    return Request(method, REPOSITORY + path, where, body=body, repeatable=repeatable, etag=etag, since=since)
 
 
 class Requests:
@@ -228,7 +237,7 @@ class Requests:
             kept = self.transport.etags.get(key) if request.method == "GET" and request.etag is None else None
             etag = request.etag or (kept.etag if kept is not None else None)
             # The credential may itself ask GitHub for a token: outside of the turn, or it would wait for itself.
-            headers = _headers(request, await self.credential.authorization(), etag)
+            headers = _headers(request, await self.credential.authorization(), None if request.since else etag)
             async with self.limits.turn(writes=request.writes):
                 raw = await self.transport.exchange(
                     request.method, url, headers, _encoded(request), endpoint, self.credential.account
@@ -250,9 +259,9 @@ class Requests:
         if raw.status == HTTPStatus.NOT_MODIFIED and kept is not None:
             self.limits.observe(raw.headers)
             return Answer(HTTPStatus.OK, decoded(kept.content_type, kept.body), kept.next, kept=True)
-        if raw.status == HTTPStatus.NOT_MODIFIED and request.etag:
+        if raw.status == HTTPStatus.NOT_MODIFIED and (request.etag or request.since):
             self.limits.observe(raw.headers)
-            return Answer(raw.status, None, etag=request.etag)
+            return Answer(raw.status, None, etag=request.etag or "", modified=request.since)
         if 200 <= raw.status < 300:
             self.limits.observe(raw.headers)
             if self.limits.remaining is not None:
@@ -261,7 +270,8 @@ class Requests:
                 data = decoded(raw.headers.get("content-type", ""), raw.body)
             except Unavailable as error:  # it was done, only what came of it is not known
                 raise Unavailable(str(error), perhaps_done=not request.safe) from None
-            return Answer(raw.status, data, _next(raw.headers), etag=raw.headers.get("etag", ""))
+            etag, modified = raw.headers.get("etag", ""), _settled(raw.headers)
+            return Answer(raw.status, data, _next(raw.headers), etag=etag, modified=modified)
         raise self.refusal(raw.status, raw.headers, raw.body, request)
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes, request: Request) -> GitHubError:
@@ -326,6 +336,8 @@ def _headers(request: Request, authorization: str | None, etag: str | None) -> d
         headers["authorization"] = authorization
     if etag:
         headers["if-none-match"] = etag
+    if request.since:
+        headers["if-modified-since"] = request.since
     if request.body is not None:
         headers["content-type"] = _JSON_TYPE
     return headers
@@ -354,6 +366,16 @@ def _next(headers: Mapping[str, str]) -> str | None:
     link = headers.get("link")
     _, _, following = sansio.decipher_response(200, {"link": link}, b"") if link else (None, None, None)
     return following
+
+
+def _settled(headers: Mapping[str, str]) -> str:
+    """When an answer last changed, where that is long enough ago that a later change has another date."""
+    try:
+        modified = parsedate_to_datetime(headers["last-modified"])
+        answered = parsedate_to_datetime(headers["date"])
+        return headers["last-modified"] if (answered - modified).total_seconds() >= SETTLED_SECONDS else ""
+    except (KeyError, ValueError, TypeError):
+        return ""
 
 
 def _complaint(headers: Mapping[str, str], body: bytes) -> tuple[str, tuple[str, ...]]:

@@ -25,11 +25,13 @@ from bot.github.errors import (
     Unavailable,
     Unprocessable,
 )
+from bot.github.issues import Issues
 from bot.github.model import PostedIssue, RepositoryName
 from bot.hazards import load_rules
 from bot.jobs.context import Context
+from bot.jobs.waiting import MAX_REFERENCES
 from bot.notices import Existing, Notice, Places, Told, adopted, is_backlog, notice_of, opening, plan
-from bot.notices.marks import has_said
+from bot.notices.marks import has_said, key_of
 from bot.notices.standing import Stage
 from bot.upstream.watch import Watched
 
@@ -69,7 +71,7 @@ async def notice(
     GitHub can't be reached, or when something was begun of which it can't be told yet whether it was done.
     """
     places = Places(f"{context.web_url}/{repository}", head_sha)
-    return await Noticing(context, github, repository, places).run(watched)
+    return await Noticing(context, github.issues, repository, places).run(watched)
 
 
 class Noticing:
@@ -78,13 +80,13 @@ class Noticing:
     def __init__(
         self,
         context: Context,
-        github: GitHub,
+        issues: Issues,
         repository: RepositoryName,
         places: Places,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._facts = context.facts
-        self._issues = github.issues
+        self._issues = issues
         self._repository = repository
         self._places = places
         self._now = now
@@ -105,6 +107,10 @@ class Noticing:
                 except Unprocessable as error:
                     log.error("GitHub refuses a notice: %s", error, extra={"reference": one.reference})
                     self._done["refused"] += 1
+            for reference, told in known.items():
+                # Where there are too many, one that is missing may be named still.
+                if reference not in every and len(every) < MAX_REFERENCES:
+                    await self._leave(reference, told)
         except Suspended:
             raise
         except Forbidden as error:
@@ -131,7 +137,7 @@ class Noticing:
             case "note":
                 if told is not None:
                     after = plan.seen(told, notice) if told.number is None else plan.kept(told, notice)
-                    await self._replace(notice, told, after)
+                    await self._replace(notice.reference, told, after)
             case "open":
                 await self._open(notice, told)
             case "look":
@@ -149,24 +155,26 @@ class Noticing:
             self._waits += 1  # somebody is at it, or was: the list may not have it yet
             return
         if not notice.worth_opening:
-            await self._replace(notice, told, replace(told, opening=None) if told else plan.seen(None, notice))
+            await self._replace(
+                notice.reference, told, replace(told, opening=None) if told else plan.seen(None, notice)
+            )
             return
         if not await self._may_open(notice, told):
             return
         await self._issues.ensure_label(self._repository, LABEL, LABEL_COLOR, LABEL_TEXT)
         begun = replace(told or plan.seen(None, notice), opening=self._now())
-        if not await self._replace(notice, told, begun):
+        if not await self._replace(notice.reference, told, begun):
             self._waits += 1
             return
         try:
             new = opening(notice, self._places)
             posted = await self._issues.create(self._repository, new.title, new.body, LABEL)
         except REFUSALS as error:
-            await self._replace(notice, begun, replace(begun, opening=None))
+            await self._replace(notice.reference, begun, replace(begun, opening=None))
             if isinstance(error, NotFound):
                 raise Forbidden(f"this repository has no issues: {error}") from error
             raise
-        await self._replace(notice, begun, replace(new.told, number=posted.number))
+        await self._replace(notice.reference, begun, replace(new.told, number=posted.number))
         self._done["opened"] += 1
 
     async def _may_open(self, notice: Notice, told: Told | None) -> bool:
@@ -181,7 +189,7 @@ class Noticing:
             return True
         self._done["left for later"] += 1
         if told is None:
-            await self._replace(notice, None, plan.seen(None, notice))
+            await self._replace(notice.reference, None, plan.seen(None, notice))
         return False
 
     async def _list(self) -> tuple[PostedIssue, ...]:
@@ -196,7 +204,7 @@ class Noticing:
 
     async def _adopt(self, notice: Notice, told: Told | None, there: PostedIssue) -> None:
         known = adopted(notice, _existing(there))
-        if known is not None and await self._replace(notice, told, known):
+        if known is not None and await self._replace(notice.reference, told, known):
             self._done["found again"] += 1
             if plan.step(known, notice) == "look":
                 await self._revise(notice, known, there.number)
@@ -204,64 +212,73 @@ class Noticing:
     # An issue that is there
 
     async def _revise(self, notice: Notice, told: Told, number: int) -> None:
+        await self._bring(notice.reference, told, number, lambda t, there: plan.revise(t, notice, there, self._places))
+
+    async def _leave(self, reference: str, told: Told) -> None:
+        """Says once that nothing here names a fix any more."""
+        if told.number is not None and not told.gone and not told.left:
+            await self._bring(reference, told, told.number, lambda t, there: plan.leave(t, reference, there))
+
+    async def _bring(
+        self, reference: str, told: Told, number: int, draw: Callable[[Told, Existing], plan.Revision]
+    ) -> None:
+        """Brings an issue to what is drawn from what was told and from how it stands."""
         try:
             there = await self._issues.get(self._repository, number)
         except NotFound:
-            await self._replace(notice, told, replace(told, gone=True))
+            await self._replace(reference, told, replace(told, gone=True))
             self._done["gone"] += 1
             return
-        revision = plan.revise(told, notice, _existing(there), self._places)
+        revision = draw(told, _existing(there))
         if revision.comment is not None:
-            begun = await self._say(notice, told, number, revision)
+            begun = await self._say(reference, told, number, revision)
             if begun is None:
                 self._waits += 1
                 return
             told = begun
             # People may have ticked something meanwhile.
             there = await self._issues.get(self._repository, number)
-            revision = replace(
-                plan.revise(replace(told, telling=None), notice, _existing(there), self._places), comment=None
-            )
+            revision = replace(draw(replace(told, telling=None), _existing(there)), comment=None)
         if revision.writes:
             await self._issues.edit(
                 self._repository, number, title=revision.title, body=revision.body, reopen=revision.reopen
             )
             self._done["reopened" if revision.reopen else "changed"] += 1
         if revision.told != told:
-            await self._replace(notice, told, revision.told)
+            await self._replace(reference, told, revision.told)
 
-    async def _say(self, notice: Notice, told: Told, number: int, revision: plan.Revision) -> Told | None:
+    async def _say(self, reference: str, told: Told, number: int, revision: plan.Revision) -> Told | None:
         """Writes a comment that is not there yet. What is remembered meanwhile; None when somebody else is at it."""
         earlier = told.telling
-        if await self._is_said(notice, number, revision.told.count):
+        if await self._is_said(reference, number, revision.told.count):
             return told
         if earlier is not None and self._now() - earlier < LAG_SECONDS:
             return None
         begun = replace(told, telling=self._now())
-        if not await self._replace(notice, told, begun):
+        if not await self._replace(reference, told, begun):
             return None
         try:
             await self._issues.comment(self._repository, number, revision.comment or "")
         except Forbidden as error:
             if isinstance(error, Suspended) or "locked" not in str(error).lower():
-                await self._replace(notice, begun, told)
+                await self._replace(reference, begun, told)
                 raise
-            log.info("a locked issue takes no comments", extra={"reference": notice.reference})
+            log.info("a locked issue takes no comments", extra={"reference": reference})
         except REFUSALS:
-            await self._replace(notice, begun, told)
+            await self._replace(reference, begun, told)
             raise
         else:
             self._done["comments"] += 1
         return begun
 
-    async def _is_said(self, notice: Notice, number: int, count: int) -> bool:
+    async def _is_said(self, reference: str, number: int, count: int) -> bool:
         comments = await self._issues.comments(self._repository, number)
-        return any(has_said(comment.body, notice.key, count) for comment in comments)
+        return any(has_said(comment.body, key_of(reference), count) for comment in comments)
 
-    async def _replace(self, notice: Notice, before: Told | None, after: Told) -> bool:
+    async def _replace(self, reference: str, before: Told | None, after: Told) -> bool:
         """Remembers something, unless another process was faster."""
         known = None if before is None else before.as_json()
-        key = f"{self._repository} {notice.reference}"
+        key = f"{self._repository} {reference}"
         return await asyncio.to_thread(self._facts.replace, NOTICE, key, known, after.as_json())
 
 

@@ -16,7 +16,7 @@ from bot.github.model import RepositoryName
 from bot.hazards import load_rules
 from bot.jobs.context import Context
 from bot.jobs.kinds import POLL, installation_of, repository_of, stand_job
-from bot.jobs.noticing import NOTHING
+from bot.jobs.noticing import NOTHING, NOTICE
 from bot.jobs.recording import Recording, poll_all
 from bot.jobs.standing import Standing, Standings
 from bot.jobs.waiting import clocks_of
@@ -89,6 +89,11 @@ class Watching:
         facts = self.recording.clock_facts(waiting.references, waiting.asked)
         upstream = load_rules().upstream
         return clocks_of(waiting, upstream, facts, known_from(upstream.known, self._sources.source))
+
+    async def concerns(self, standing: Standing) -> bool:
+        """Whether something is waited for in a repository, or issues there may still say so."""
+        told = f"{standing.repository} "
+        return bool(standing.waiting.references or await asyncio.to_thread(self._context.facts.keys, NOTICE, told))
 
     async def tell(self, standing: Standing) -> str:
         """Tells a repository what is new there; nothing is asked of it when nothing is. Raises a `GitHubError`."""
@@ -205,7 +210,7 @@ class Looking:
             return "the repository is empty"
         before = await self._watching.standings.of(repository)
         standing = await self._watching.standings.look(github, installation, repository, str(sha))
-        if not standing.waiting.references:
+        if not await self._watching.concerns(standing):
             return "nothing is waited for"
         if _asks_more(before, standing):
             identity = _short(f"poll:{repository}@{standing.head_sha}")

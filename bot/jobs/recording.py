@@ -8,6 +8,8 @@ about a pull request that was closed. What could not be had is missing, and aske
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import logging
 import time
 import uuid
@@ -68,6 +70,9 @@ MAX_BRANCHES = 300
 LONGEST_PAUSE = 24 * 3600.0
 PUBLIC_SECONDS = 24 * 3600.0
 """So often it is looked whether a repository is still public, and what its default branch is called."""
+
+DATE_SECONDS = 24 * 3600.0
+"""So long a reference is asked for by the date of its last change; then once by its content."""
 
 GIVE_UP_AFTER = 3
 """Failures in a row, after which GitHub is taken for unavailable."""
@@ -232,17 +237,18 @@ class _Poll:
     problems: list[str] = field(default_factory=list)
     left: int = MAX_REQUESTS
     failures: int = 0
+    rows: dict[str, Any] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Asks for everything that may have changed, then for what is missing because of it."""
         self.left = MAX_REQUESTS_ANONYMOUS if self.public.anonymous else MAX_REQUESTS
         await self._look_at_the_repository()
-        rows = await self.recording._records.all_soon(REFERENCE_KIND, str(self.repository))
+        self.rows = await self.recording._records.all_soon(REFERENCE_KIND, str(self.repository))
         for number in self.numbers[-MAX_REFERENCES:]:
-            await self._guarded(number, rows)
+            await self._guarded(number, self.rows)
         if str(self.repository) == UPSTREAM:
             await self._heads()
-            await self._history(rows)
+            await self._history(self.rows)
         self.state |= {"failures": 0, "until": 0.0, "why": ""}
 
     def rest(self, why: str, until: float | None = None) -> None:
@@ -253,7 +259,15 @@ class _Poll:
         self.state |= {"failures": failures, "until": moment, "why": why[:300]}
 
     async def close(self) -> None:
-        """Keep what was learnt of branches and tags, and how it went."""
+        """Keep what was learnt of branches and tags, and how it went.
+
+        References are recorded one by one, before this: a process that dies in between has told nobody. So it is
+        compared what the last revision stood for.
+        """
+        recorded = _digest(self.rows)
+        if self.rows and recorded != self.state.get("recorded"):
+            self.state["recorded"] = recorded
+            self.changed = True
         if self.changed:
             self.state["revision"] = uuid.uuid4().hex  # no number: two processes may be at it
         await self.recording._facts.remember_soon(UPSTREAM_KIND, str(self.repository), self.state)
@@ -301,7 +315,8 @@ class _Poll:
 
     async def _reference(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
         """What is to be recorded of a reference. The tag of the answer is kept with what the answer says."""
-        ticket, etag = await self.public.ticket(self.repository, number, str(row.get("etag") or ""))
+        since = str(row.get("modified") or "") if self.recording._now() < row.get("sure_until", 0.0) else ""
+        ticket, etag, modified = await self.public.ticket(self.repository, number, str(row.get("etag") or ""), since)
         if ticket is not None:
             told = _told(ticket)
             if any(row.get(key) != value for key, value in told.items()):
@@ -309,7 +324,9 @@ class _Poll:
                 self.recording._progress(f"{self.repository}#{number} is {ticket.state}")
             if row.get("state") != ticket.state:
                 row = {key: value for key, value in row.items() if key not in ("merge_commit", "heard")}
-            row = {**row, **told, "etag": etag}
+            row = {**row, **told, "etag": etag, "modified": modified}
+        if not since and row.get("modified"):
+            row = {**row, "sure_until": self.recording._now() + DATE_SECONDS}
         if row.get("state") == "merged" and not row.get("merge_commit") and self._may_ask():
             row["merge_commit"] = await self.public.merge_commit(self.repository, number)
             self.changed = True
@@ -434,6 +451,16 @@ class _Poll:
         commits |= new
         self.changed = True
         self.recording._progress(f"{self.repository}: {len(commits)} commits")
+
+
+_APART = ("etag", "modified", "sure_until", "until", "failures")
+"""What is recorded of a reference only to ask for it the next time."""
+
+
+def _digest(rows: Mapping[str, Any]) -> str:
+    """Stands for what is recorded of references."""
+    said = {number: {key: value for key, value in row.items() if key not in _APART} for number, row in rows.items()}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _told(ticket: Ticket) -> dict[str, Any]:

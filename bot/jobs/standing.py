@@ -15,16 +15,19 @@ from bot.github.model import Blob, RepositoryName, TreeEntry
 from bot.hazards import load_rules
 from bot.jobs.gather import ROUNDS, early
 from bot.jobs.resolver import RESOLVER
-from bot.jobs.waiting import Waiting, Waits, as_json, from_json
+from bot.jobs.waiting import Waiting, Waits, as_records, from_records
 from bot.store import Facts
 
 log = logging.getLogger("seamguard.upstream")
 
 STANDING = "standing"
-"""A kind of fact: what a repository waits for at a commit of its default branch, without the lines that say so."""
+"""A kind of fact: that a repository was looked at, under its name. What was found is in the records, written before."""
 
-SITES = "standing-site"
-"""A kind of record: those lines."""
+FOUND = "standing-found"
+"""A kind of record: what a repository waits for at a commit of its default branch, written and read as one."""
+
+ABOUT = "about"
+"""The record of that commit, of whose token reads there, and of which version of this program looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +72,31 @@ class Standings:
     async def forget(self, repository: RepositoryName) -> None:
         """Nothing is told there any more."""
         await asyncio.to_thread(self._facts.forget, STANDING, str(repository))
-        await self._facts.records.replace_soon(SITES, str(repository), {})
+        await self._facts.records.replace_soon(FOUND, str(repository), {})
 
     def _all(self) -> tuple[Standing, ...]:
         found = (self._of(key) for key in self._facts.keys(STANDING))
         return tuple(standing for standing in found if standing is not None and standing.waiting.references)
 
     def _of(self, name: str) -> Standing | None:
-        stored = self._facts.recall(STANDING, name)
-        if stored is None or stored.get("version") != __version__:
+        if self._facts.recall(STANDING, name) is None:
             return None
-        waiting = from_json(stored, self._facts.records.all(SITES, name))
+        stored = self._facts.records.all(FOUND, name)
+        about = stored.get(ABOUT)
+        if about is None or about.get("version") != __version__:
+            return None
         owner, _, short = name.partition("/")
-        return Standing(RepositoryName(owner, short), int(stored["installation"]), str(stored["head"]), waiting)
+        return Standing(
+            RepositoryName(owner, short), int(about["installation"]), str(about["head"]), from_records(stored)
+        )
 
     def _keep(self, standing: Standing) -> None:
-        stored, sites = as_json(standing.waiting)
+        name = str(standing.repository)
         about = {"installation": standing.installation, "head": standing.head_sha, "version": __version__}
-        self._facts.records.replace(SITES, str(standing.repository), sites)
-        self._facts.remember(STANDING, str(standing.repository), {**stored, **about, "at": time.time()})
+        # A commit and the lines that were found there are one transaction: the lines of another would be told as its.
+        self._facts.records.replace(FOUND, name, {**as_records(standing.waiting), ABOUT: about})
+        if self._facts.recall(STANDING, name) is None:
+            self._facts.remember(STANDING, name, {"at": time.time()})
 
 
 async def _looked(github: GitHub, repository: RepositoryName, sha: str) -> Waiting:

@@ -29,6 +29,9 @@ MAX_PINS = 200
 MAX_USES = 20
 """Of one pin: who reads of it wants to know where to look."""
 
+_REFERENCES, _PIN, _SITE = "references", "pin ", "site "
+"""The names of what is stored."""
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -88,18 +91,20 @@ def clocks_of(
     )
 
 
-def as_json(waiting: Waiting) -> tuple[dict[str, Any], dict[str, Any]]:
-    """As it is stored: the references and pins, and the sites by their number."""
-    sites = {f"{number:06}": asdict(site) for number, site in enumerate(waiting.sites)}
-    return {"references": list(waiting.references), "pins": [asdict(pin) for pin in waiting.pins]}, sites
+def as_records(waiting: Waiting) -> dict[str, Any]:
+    """As it is stored: the references, and each pin and each site by its number."""
+    pins = {f"{_PIN}{number:06}": asdict(pin) for number, pin in enumerate(waiting.pins)}
+    sites = {f"{_SITE}{number:06}": asdict(site) for number, site in enumerate(waiting.sites)}
+    return {_REFERENCES: list(waiting.references), **pins, **sites}
 
 
-def from_json(stored: Mapping[str, Any], sites: Mapping[str, Any]) -> Waiting:
-    """Back from where it was stored."""
+def from_records(stored: Mapping[str, Any]) -> Waiting:
+    """Back from where it was stored, beside whatever else."""
+    names = sorted(stored)
     return Waiting(
-        tuple(stored["references"]),
-        tuple(_pin(pin) for pin in stored["pins"]),
-        tuple(_site(sites[number]) for number in sorted(sites)),
+        tuple(stored[_REFERENCES]),
+        tuple(_pin(stored[name]) for name in names if name.startswith(_PIN)),
+        tuple(_site(stored[name]) for name in names if name.startswith(_SITE)),
     )
 
 

@@ -2,7 +2,20 @@
 
 from bot.notices.notice import Notice, notice_of
 from bot.notices.places import Places
-from bot.notices.plan import Existing, Opening, Revision, Step, Told, adopted, is_backlog, opening, revise, seen, step
+from bot.notices.plan import (
+    Existing,
+    Opening,
+    Revision,
+    Step,
+    Told,
+    adopted,
+    is_backlog,
+    leave,
+    opening,
+    revise,
+    seen,
+    step,
+)
 
 __all__ = [
     "Existing",
@@ -14,6 +27,7 @@ __all__ = [
     "Told",
     "adopted",
     "is_backlog",
+    "leave",
     "notice_of",
     "opening",
     "revise",

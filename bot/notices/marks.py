@@ -25,6 +25,11 @@ def fingerprint(*parts: object) -> str:
     return sha256("\0".join(map(str, parts)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
+def key_of(reference: str) -> str:
+    """What stands for a fix in marks."""
+    return fingerprint(reference)
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """The first line of a block: which fix it is about (`key`), what was told of it (`stage`, `by`), how often

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.markdown import sentence
 from bot.notices.notice import Notice
 from bot.notices.places import quoted, reference
 from bot.notices.standing import Stage
@@ -14,11 +13,12 @@ from bot.notices.words import (
     MAX_NAMES,
     closed,
     conflicts,
+    denied,
+    evidence,
     named,
     not_reached,
     pins,
     plural,
-    quiet,
     release_of,
     some,
     when,
@@ -32,7 +32,7 @@ def news(notice: Notice, before: Stage, by: str, gained: int, lost: tuple[str, .
     stage = notice.standing.stage
     name = reference(notice.reference)
     if stage == before and stage in ("pinned", "released") and notice.standing.by != by:
-        text = _lost_on_main(notice, name) if notice.standing.by else f"{name} has landed again upstream{when(notice)}."
+        text = _lost_on_main(notice, name) if notice.standing.by else f"{name} has landed again upstream."
     elif lost and stage == "pinned":
         text = f"{some(lost)} moved back to a pin that does not have {name}: its caveats are needed again."
     elif before == "pinned" and stage not in ("reverted", "pinned", "not-fixed"):
@@ -47,6 +47,15 @@ def news(notice: Notice, before: Stage, by: str, gained: int, lost: tuple[str, .
     return "\n\n".join([text, *_why(notice), *against])
 
 
+def left_comment(name: str) -> str:
+    """The comment once nothing in the repository names a fix any more."""
+    return (
+        f"Nothing on the default branch names {reference(name)} any more, so nothing here waits for it. This issue is "
+        "not kept up to date from now on, and can be closed. Should something wait for it again, the text above will "
+        "follow it again."
+    )
+
+
 def _lost_on_main(notice: Notice, name: str) -> str:
     return (
         f"{name} was reverted upstream by {named(notice.standing.by)}. The pins above keep what they have; another "
@@ -57,9 +66,11 @@ def _lost_on_main(notice: Notice, name: str) -> str:
 def _news(notice: Notice, before: Stage, name: str) -> str:
     first = notice.watched.clock.first_release
     match notice.standing.stage:
-        case "merged" | "relanded":
-            again = " again" if before in ("reverted", "closed", "not-fixed") else ""
-            return f"{name} was merged{again} upstream{when(notice)}. No release is known to have it yet."
+        case "relanded":
+            return f"{name} has landed again upstream. No release is known to have it as it came back."
+        case "merged":
+            again = " again" if before == "reverted" else when(notice)
+            return f"{name} was merged upstream{again}. No release is known to have it yet."
         case "released":
             where = f": {release_of(notice, first)} is the first that has it" if first else ""
             return f"{name} is released{where}; {not_reached(notice)}."
@@ -71,11 +82,14 @@ def _news(notice: Notice, before: Stage, name: str) -> str:
             return f"{name} was reverted upstream{by}. What waits for it here has to stay, or to come back."
         case "superseded":
             by = f": {named(notice.standing.by)} takes its place" if notice.standing.by else ""
-            return f"{name} is superseded upstream{by}. Nobody has found yet that it does the same."
+            return f"{name} is superseded upstream{by}. Nobody has looked whether it does the same."
         case "not-fixed":
-            return f"{name} {closed(notice)}, and the defect is still there in the source that was looked at."
+            return (
+                f"{name} {closed(notice)}, and the defect is still there in the source of {some(denied(notice))}. Keep "
+                "what was put here because of it."
+            )
         case "closed":
-            return f"{name} {closed(notice)}. Whether the defect is gone was not looked at."
+            return f"{name} {closed(notice)}. No probe of the source tells whether the defect is gone: keep what waits."
         case "dead-target":
             return f"The code that {name} is about is gone from a pinned release."
         case _:
@@ -91,7 +105,7 @@ def _count(notice: Notice) -> str:
 def _why(notice: Notice) -> Iterator[str]:
     lines = [
         f"- {quoted(pin.image)}: {HAS[answer.state].strip('*')}. "
-        + "; ".join(sentence(quiet(text)) for text in answer.evidence[:MAX_EVIDENCE])
+        + "; ".join(evidence(notice, text) for text in answer.evidence[:MAX_EVIDENCE])
         for pin, answer in pins(notice)[:MAX_NAMES]
     ]
     if lines:

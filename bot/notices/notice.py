@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.notices.caveats import Caveat, caveats
-from bot.notices.marks import fingerprint
+from bot.notices.marks import key_of
 from bot.notices.standing import OPENS, Standing, standing, weighs
 from bot.upstream.watch import Watched
 
@@ -29,7 +29,7 @@ class Notice:
     @cached_property
     def key(self) -> str:
         """What stands for the fix in marks."""
-        return fingerprint(self.reference)
+        return key_of(self.reference)
 
     @property
     def clear(self) -> tuple[Caveat, ...]:

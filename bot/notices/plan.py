@@ -5,13 +5,14 @@ Pure: from what was told, what is there and what there is to say. Carried out an
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from bot.notices import marks, text
 from bot.notices.marks import Mark, Parts
-from bot.notices.news import news
+from bot.notices.news import left_comment, news
 from bot.notices.notice import Notice
 from bot.notices.places import Places
 from bot.notices.standing import OPENS, Stage, went_back
@@ -19,11 +20,13 @@ from bot.notices.standing import OPENS, Stage, went_back
 MAX_BODY_BYTES = 60_000
 """Of an issue's text; GitHub takes 65,536 characters, and on an edit drops a longer text without a word."""
 
-LEAST_ROOM = 4_000
+LEAST_ROOM = 10_000
 """Bytes that a notice needs. Where people's own text leaves less, the issue's text is left to them."""
 
-MAX_USERS = 3000
-"""Users of pins that are remembered of one fix."""
+MAX_USERS_BYTES = 200_000
+"""What is remembered of a fix names its users twice, those that have it and those that wait, each in at most so many
+bytes of JSON: a fact holds a million. Of a user that is not remembered, no comment says that its pin has moved.
+"""
 
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
@@ -37,7 +40,8 @@ open it if that is worth it. `look`: read the issue, then `revise`.
 class Told:
     """What was told of a fix. `number` is its issue's (None: none was opened), `count` the comments so far.
 
-    `backlog`: it was as far when it was first seen, and waits for its turn. `gone`: people deleted the issue.
+    `backlog`: it was as far when it was first seen, and waits for its turn. `gone`: people deleted the issue. `left`:
+    its issue says that nothing in the repository names it any more.
     `opening` and `telling` are when something was begun of which it is not known whether it was done, in seconds since
     the epoch.
     """
@@ -51,6 +55,7 @@ class Told:
     count: int = 0
     backlog: bool = False
     gone: bool = False
+    left: bool = False
     opening: float | None = None
     telling: float | None = None
 
@@ -66,6 +71,7 @@ class Told:
             "count": self.count,
             "backlog": self.backlog,
             "gone": self.gone,
+            "left": self.left,
             "opening": self.opening,
             "telling": self.telling,
         }
@@ -83,6 +89,7 @@ class Told:
             count=int(stored.get("count") or 0),
             backlog=bool(stored.get("backlog")),
             gone=bool(stored.get("gone")),
+            left=bool(stored.get("left")),
             opening=stored.get("opening"),
             telling=stored.get("telling"),
         )
@@ -138,7 +145,7 @@ def step(told: Told | None, notice: Notice) -> Step:
             return "nothing"
         if told.number is None:
             return "open"
-        if told.telling is not None or told.gist != text.gist(notice) or _change(told, notice).any:
+        if told.telling is not None or told.left or told.gist != text.gist(notice) or _change(told, notice).any:
             return "look"
         return "nothing" if kept(told, notice) == told else "note"
     if told is None or (notice.worth_opening and (told.backlog or _is_news(told, notice))):
@@ -175,8 +182,8 @@ def adopted(notice: Notice, existing: Existing) -> Told | None:
     mark = marks.read_mark(existing.body, notice.key)
     if mark is None:
         return None
-    standing = notice.standing
-    return Told(_stage(mark.stage), mark.by, standing.having, standing.waiting, mark.gist, existing.number, mark.count)
+    having, waiting = _remembered(notice.standing.having), _remembered(notice.standing.waiting)
+    return Told(_stage(mark.stage), mark.by, having, waiting, mark.gist, existing.number, mark.count)
 
 
 def revise(told: Told, notice: Notice, existing: Existing, places: Places) -> Revision:
@@ -214,6 +221,29 @@ def revise(told: Told, notice: Notice, existing: Existing, places: Places) -> Re
         title=title if ours and title != existing.title else None,
         body=body if body != existing.body else None,
         reopen=change.lost and not existing.is_open,
+    )
+
+
+def leave(told: Told, name: str, existing: Existing) -> Revision:
+    """What to change, once, in the issue of a fix that nothing in the repository names any more. `name` is the fix."""
+    key = marks.key_of(name)
+    parts = marks.split(existing.body, key)
+    count = told.count + 1 if existing.is_open else told.count
+    after = replace(told, count=count, gist="", telling=None, left=True)
+    if not existing.is_open:
+        return Revision(after)
+    mark = parts.mark or Mark(key, told.stage, told.by, count, "", "")
+    ours = not mark.title or marks.fingerprint(existing.title) == mark.title
+    title = text.left_title(existing.title) if ours else existing.title
+    mark = replace(mark, count=count, gist="", title=marks.fingerprint(title) if ours else mark.title)
+    note, block = text.left_note(name), parts.block.strip()
+    body = marks.joined(parts, mark, block if block.startswith(note) else f"{note}\n\n{block}")
+    fits = len(body.encode("utf-8", "replace")) <= MAX_BODY_BYTES
+    return Revision(
+        told=after,
+        comment=f"{marks.said(key, count)}\n{left_comment(name)}",
+        title=title if title != existing.title else None,
+        body=body if fits and body != existing.body else None,
     )
 
 
@@ -256,7 +286,7 @@ def _is_news(told: Told, notice: Notice) -> bool:
 def _told(notice: Notice, before: Told | None) -> Told:
     now = notice.standing
     number, count = (before.number, before.count) if before else (None, 0)
-    having, waiting = now.having[:MAX_USERS], now.waiting[:MAX_USERS]
+    having, waiting = _remembered(now.having), _remembered(now.waiting)
     return Told(now.stage, now.by, having, waiting, text.gist(notice), number, count)
 
 
@@ -264,7 +294,18 @@ def kept(told: Told, notice: Notice) -> Told:
     """What is remembered when there was nothing to say: who has the fix changes with the services that there are."""
     if notice.standing.stage == "unknown":
         return told
-    return replace(told, having=notice.standing.having[:MAX_USERS], waiting=notice.standing.waiting[:MAX_USERS])
+    having, waiting = _remembered(notice.standing.having), _remembered(notice.standing.waiting)
+    return replace(told, having=having, waiting=waiting, left=False)
+
+
+def _remembered(users: tuple[str, ...]) -> tuple[str, ...]:
+    """As many users as are remembered, always the same of the same ones."""
+    room = MAX_USERS_BYTES
+    for count, user in enumerate(users):
+        room -= len(json.dumps(user, ensure_ascii=False).encode("utf-8", "replace")) + 2
+        if room < 0:
+            return users[:count]
+    return users
 
 
 def _mark(notice: Notice, told: Told, title: str) -> Mark:

@@ -118,13 +118,24 @@ def user(use: Use) -> str:
 
 def lacks(watched: Watched) -> bool:
     """Whether the source of the releases that matter was looked at, and the defect is there."""
+    asked = _looked(watched)
+    return bool(asked) and all(holds is False for holds in asked.values())
+
+
+def lacking(watched: Watched) -> list[str]:
+    """Those of them in whose source it is."""
+    return [release for release, holds in _looked(watched).items() if holds is False]
+
+
+def _looked(watched: Watched) -> dict[str, bool | None]:
+    """What was found in the source of the pinned releases that matter, or of the newest where none of them was."""
     pinned = {pin.release for pin in relevant_pins(watched) if pin.release}
     looked = {str(version): probe.holds for probe in watched.probes if (version := version_of(probe.release))}
-    asked = [looked[release] for release in pinned if release in looked]
+    asked = {release: looked[release] for release in sorted(pinned) if release in looked}
     if not asked and looked:
         newest = max((version for name in looked if (version := version_of(name))), default=None)
-        asked = [looked[str(newest)]]
-    return bool(asked) and all(holds is False for holds in asked)
+        asked = {str(newest): looked[str(newest)]}
+    return asked
 
 
 def _stage(watched: Watched, having: bool, contradicted: bool) -> Stage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
-from bot.markdown import cell, code, prose, sentence, shortened
+from bot.markdown import cell, code, prose, shortened
 from bot.notices.caveats import Caveat
 from bot.notices.marks import fingerprint, task
 from bot.notices.notice import Notice
@@ -18,11 +18,12 @@ from bot.notices.words import (
     about,
     closed,
     conflicts,
+    denied,
+    evidence,
     named,
     not_reached,
     pins,
     plural,
-    quiet,
     release_of,
     some,
     verb,
@@ -30,9 +31,13 @@ from bot.notices.words import (
 )
 from bot.printable import printable
 from bot.references import UPSTREAM
+from bot.upstream.clock import PinAnswer
 from bot.upstream.repository_pins import RepositoryPin
 
 MAX_TITLE = 200
+_SEPARATORS = 400
+"""Bytes for what stands between the parts, and for the line that says what had no room."""
+
 MAX_DONE = 200
 """Ticked tasks whose line is gone that are still shown."""
 
@@ -49,6 +54,7 @@ _HEADS: dict[Stage, str] = {
     "released": "released upstream, not pinned here",
     "pinned": "in the pinned release: its caveats may go",
 }
+_LEFT = "nothing here waits for it any more"
 TODO = ("boot", "measure", "default", "rules")
 """What is to be run again before a caveat goes, as far as it applies."""
 
@@ -70,6 +76,8 @@ def title(notice: Notice) -> str:
         head = "in the pinned release, and what waits for it needs more"
     elif notice.standing.stage == "released" and any(answer.state == "pinned" for _, answer in pins(notice)):
         head = "released upstream, and not in every pin that needs it"
+    elif notice.standing.stage == "pinned" and notice.standing.by:
+        head = "in the pinned release, and reverted upstream since"
     elif notice.standing.stage == "pinned" and len(notice.clear) < len(notice.caveats):
         head = "in a pinned release: some of its caveats may go"
     told = f"Upstream fix {name}{f' ({said})' if said else ''}: {head}"
@@ -78,17 +86,31 @@ def title(notice: Notice) -> str:
 
 def body(notice: Notice, places: Places, ticked: Mapping[str, str], room: int) -> str:
     """The block of the issue, in at most `room` bytes. Tasks that people ticked stay ticked."""
-    parts = [_lead(notice), *_known(notice), *conflicts(notice)]
-    head = "\n\n".join(part for part in parts if part)
-    foot = _foot(notice)
-    lists = list(_lists(notice, places, ticked))
-    left = room - len(head.encode()) - len(foot.encode()) - 400
-    return "\n\n".join(part for part in (head, _fitting(lists, left), foot) if part)
+    lead, foot = _lead(notice), _foot(notice)
+    room -= _size(lead) + _size(foot) + _SEPARATORS
+    known = "\n\n".join(_known(notice, room // 3))
+    against = "\n\n".join(_bounded(conflicts(notice), room // 6, "pin", "pins"))
+    lists = _fitting(_lists(notice, places, ticked), room - _size(known) - _size(against))
+    return "\n\n".join(part for part in (lead, known, against, lists, foot) if part)
 
 
 def gist(notice: Notice) -> str:
     """A fingerprint of what the issue says, wherever the lines are that it is about."""
     return fingerprint(title(notice), body(notice, Places(), {}, 1_000_000))
+
+
+def left_title(title: str) -> str:
+    """The title of an issue once nothing here names its fix any more."""
+    before = title.rpartition(": ")[0] or title  # before how far it is
+    return shortened(f"{before}: {_LEFT}", MAX_TITLE)
+
+
+def left_note(name: str) -> str:
+    """What then stands above its text."""
+    return (
+        f"> [!NOTE]\n> Nothing on the default branch names {reference(name)} any more. What follows is how it was "
+        "last, and is not kept up to date; this can be closed."
+    )
 
 
 # The lead: what happened, and what it means here
@@ -103,37 +125,44 @@ def _lead(notice: Notice) -> str:
     match stage:
         case "merged":
             told = (
-                f"{name} was merged upstream{when(notice)}. **No release is known to have it yet**: the next one that "
-                "is cut from a branch with it will. Nothing is to be done here until a release has it and a pin moves "
-                "there."
+                f"{name} was merged upstream{when(notice)}. **No release is known to have it yet.** Nothing is to be "
+                "done here until one has it and a pin moves there."
             )
         case "relanded":
             told = (
-                f"{name} was reverted upstream and **has landed again**{when(notice)}. No release is known to have it "
-                "as it came back. Nothing is to be done here yet."
+                f"{name} was reverted upstream and **has landed again**. No release is known to have it as it came "
+                "back. Nothing is to be done here until one has it and a pin moves there."
             )
         case "released":
-            told = f"{name} is **released**, and {not_reached(notice)}.{where}"
+            told = f"{name} is **released**, and {not_reached(notice)}.{where} {_to_move(notice)}"
         case "pinned":
             told = f"{name} was merged upstream{when(notice)}. **{_pinned(notice)}**{where}"
         case "reverted":
             by = f" by {named(notice.standing.by)}" if notice.standing.by else ""
-            told = f"{name} **was reverted** upstream{by}. What waits for it here has to stay."
+            told = (
+                f"{name} **was reverted** upstream{by}. What waits for it here has to stay, and to come back where it "
+                "was dropped already."
+            )
             if first:
-                told += f" {release_of(notice, first)} and releases before the revert still have it."
+                told += f" {release_of(notice, first)} has it, as do those after it that are older than the revert."
         case "superseded":
             by = named(notice.standing.by) if notice.standing.by else "another one"
             told = (
-                f"{name} will not land: **{by} takes its place**, as is said upstream. Nobody has found yet "
-                "that it does the same: what waits here should name it, and be measured again once a pin has it."
+                f"{name} is superseded: **{by} takes its place**, as is said upstream. Nobody has looked whether it "
+                "does the same. What waits here should name it instead, and be measured once a pin has it; until then "
+                "it stays."
             )
         case "not-fixed":
             told = (
-                f"{name} {closed(notice)}, and **the defect is still there** in the source that was looked at.{where}"
+                f"{name} {closed(notice)}, and **the defect is still there** in the source of "
+                f"{some(denied(notice))}.{where} Keep what was put here because of it; what it waits for has to be "
+                "another fix."
             )
-            told += " What was put here because of it has to stay."
         case "closed":
-            told = f"{name} {closed(notice)}. Whether the defect is gone was not looked at: what waits here stays."
+            told = (
+                f"{name} {closed(notice)}. No probe of the source tells whether the defect is gone: keep what waits "
+                "for it here until somebody has looked."
+            )
         case "dead-target":
             told = (
                 f"The code that {name} is about **is gone** from a pinned release. An overlay of it has nothing to "
@@ -167,39 +196,67 @@ def _pinned(notice: Notice) -> str:
         return f"{told}; nothing here names it any more, so this can be closed."
     if not notice.clear:
         return f"{told}, but what waits for it needs more than this fix."
+    if any(caveat.verdict == "held" for caveat in notice.caveats):
+        return f"{told}: what waits for it alone may go. Some needs more than this fix, and stays."
     if others:
         return f"{told}; what stands on it may go. Other pins do not have it, or it is not known."
     return f"{told}: what was put here until then may go."
 
 
+def _to_move(notice: Notice) -> str:
+    """What has to happen here for a released fix to count."""
+    first = notice.watched.clock.first_release
+    to = f"to {release_of(notice, first)}, or a later release that has it" if first else "to a release that has it"
+    return f"What waits for it stays until its pin moves {to}."
+
+
 # How it is known
 
 
-def _known(notice: Notice) -> Iterator[str]:
+def _known(notice: Notice, room: int) -> Iterator[str]:
+    """The table of pins, in about `room` bytes, and what is said below it."""
     rows = pins(notice)
     if not rows:
         return
     others = len(notice.watched.pins) - len(rows)
-    lines = ["| pin | used by | has it | how that is known |", "|---|---|---|---|"]
+    lines: list[str] = []
     for pin, answer in rows[:MAX_PINS]:
         users = some(use.name for use in pin.uses)
-        why = "; ".join(sentence(quiet(text)) for text in answer.evidence[:MAX_EVIDENCE])
-        lines.append("| " + " | ".join(map(cell, (_pin(notice, pin), users, HAS[answer.state], why))) + " |")
-    if len(rows) > MAX_PINS:
-        lines.append(f"| and {len(rows) - MAX_PINS} more | | | |")
-    yield "\n".join(lines)
+        why = "; ".join(evidence(notice, text) for text in answer.evidence[:MAX_EVIDENCE])
+        line = "| " + " | ".join(map(cell, (_pin(notice, pin, answer), users, HAS[answer.state], why))) + " |"
+        room -= _size(line)
+        if room < 0 and lines:
+            break
+        lines.append(line)
+    if len(rows) > len(lines):
+        lines.append(f"| and {len(rows) - len(lines)} more | | | |")
+    yield "\n".join(("| pin | used by | has it | how that is known |", "|---|---|---|---|", *lines))
     if any(answer.state == "unknown" and not pin.release for pin, answer in rows):
         yield "What nobody can see of an image, the repository can say: `images:` in `.github/seamguard.yml`."
     if others:
         yield f"{others} more {plural('pin', others)} of this repository: no compose that uses them names this fix."
 
 
-def _pin(notice: Notice, pin: RepositoryPin) -> str:
+def _bounded(texts: Iterable[str], room: int, one: str, many: str) -> Iterator[str]:
+    """The first of some texts, in at most `room` bytes, and of how many more things they would be."""
+    every = list(texts)
+    for index, text in enumerate(every):
+        room -= _size(text)
+        if room < 0:
+            missing = len(every) - index
+            yield f"The same is so of {missing} more {one if missing == 1 else many}: `seamguard clocks` lists them."
+            return
+        yield text
+
+
+def _pin(notice: Notice, pin: RepositoryPin, answer: PinAnswer) -> str:
     """A pin, with a link to what lies between the fix and it: "behind" there means that the release has it."""
     pull, repository = notice.watched.pull, notice.reference.rpartition("#")[0]
     at = f"v{pin.release}" if pin.release else pin.commit
     if at is None or pull is None or not pull.merge_commit:
         return quoted(pin.image)
+    if answer.state == "pinned" and not any(pull.merge_commit[:12] in text for text in answer.evidence):
+        return quoted(pin.image)  # it came in by another commit, of which the comparison knows nothing
     return f"{quoted(pin.image)} ({compare(repository, at, pull.merge_commit)})"
 
 
@@ -214,10 +271,10 @@ def _lists(notice: Notice, places: Places, ticked: Mapping[str, str]) -> Iterato
     if held:
         yield "### First look at these"
         yield "The fix is there, and each of these needs more than it. None may go before that is settled."
-        yield from _grouped(held, places, ticked, with_tasks=False)
+        yield from _grouped(notice, held, places, ticked, with_tasks=False)
     if clear:
         yield "### What may go"
-        yield from _grouped(clear, places, ticked, with_tasks=True)
+        yield from _grouped(notice, clear, places, ticked, with_tasks=True)
     if clear:
         yield "### Before dropping them"
         yield from _again(notice, clear, ticked)
@@ -227,7 +284,7 @@ def _lists(notice: Notice, places: Places, ticked: Mapping[str, str]) -> Iterato
             yield "These stand on a pin that does not have the fix, or of which that is not known."
         else:
             yield "### What waits here"
-        yield from _grouped(later, places, ticked, with_tasks=False)
+        yield from _grouped(notice, later, places, ticked, with_tasks=False)
     known = {caveat.identity for caveat in notice.caveats} | {_todo(notice, name) for name in TODO}
     gone = {identity: line for identity, line in ticked.items() if identity not in known}
     if gone:
@@ -236,25 +293,27 @@ def _lists(notice: Notice, places: Places, ticked: Mapping[str, str]) -> Iterato
             yield task(identity, line, done=True)
 
 
-def _grouped(found: Iterable[Caveat], places: Places, ticked: Mapping[str, str], *, with_tasks: bool) -> Iterator[str]:
+def _grouped(
+    notice: Notice, found: Iterable[Caveat], places: Places, ticked: Mapping[str, str], *, with_tasks: bool
+) -> Iterator[str]:
     for path, group in groupby(found, key=lambda caveat: caveat.site.position.path):
         rows = list(group)
         users = some(dict.fromkeys(name for caveat in rows for name in caveat.users))
         yield f"{places.file(path)}{f' ({users})' if users else ''}"
         for caveat in rows:
-            text = _caveat(caveat, places)
+            text = _caveat(notice, caveat, places)
             identity = caveat.identity
             done = identity in ticked  # a tick stays, also where the caveat is needed again
             yield task(identity, text, done=done) if with_tasks or done else f"- {text}"
         yield ""
 
 
-def _caveat(caveat: Caveat, places: Places) -> str:
+def _caveat(notice: Notice, caveat: Caveat, places: Places) -> str:
     site = caveat.site
     shown = site.patch if caveat.kind == "patch entry" and site.patch else site.text
     what = quoted(shown)
     until = f" until {quoted(site.predicate)}" if site.predicate and site.predicate not in shown else ""
-    why = f": {'; '.join(sentence(quiet(reason)) for reason in caveat.why)}" if caveat.why else ""
+    why = f": {'; '.join(evidence(notice, reason) for reason in caveat.why)}" if caveat.why else ""
     return f"{places.line(site.position)}, {caveat.kind}: {what}{until}{why}"
 
 
@@ -289,12 +348,17 @@ def _todo(notice: Notice, name: str) -> str:
     return fingerprint(notice.reference, "before dropping", name)[:12]
 
 
+def _size(text: str) -> int:
+    """Bytes, as GitHub counts them."""
+    return len(text.encode("utf-8", "replace"))
+
+
 def _fitting(lines: Iterable[str], room: int) -> str:
     """As many lines as there is room for, and how many are missing."""
     kept: list[str] = []
     everything = list(lines)
     for index, line in enumerate(everything):
-        room -= len(line.encode()) + 2
+        room -= _size(line) + 2
         if room < 0:
             missing = sum(rest.startswith("- ") for rest in everything[index:])
             kept.append(f"\nand {missing} more {plural('line', missing)}: `seamguard clocks` lists them all.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from bot.markdown import clipped, code, sentence, shortened
 from bot.notices.notice import Notice
 from bot.notices.places import commit, quoted, reference, release
-from bot.notices.standing import relevant_pins
+from bot.notices.standing import lacking, relevant_pins
+from bot.references import normalise
 from bot.upstream.clock import PinAnswer
 from bot.upstream.repository_pins import RepositoryPin
 
@@ -16,6 +18,13 @@ MAX_PINS = 20
 
 MAX_NAMES = 4
 MAX_EVIDENCE = 3
+
+_SHA = re.compile(r"[0-9a-f]{12}|[0-9a-f]{40}")
+_REFERENCE = re.compile(r"(?:[\w.-]{1,100}/[\w.-]{1,100})?#[1-9][0-9]{0,8}", re.ASCII)
+_PARTS = re.compile(
+    rf"(“[^”]*”|(?<![\w/.#-])(?:{_SHA.pattern})(?![\w/#-])|(?<![\w/.#-]){_REFERENCE.pattern}(?!\w))", re.ASCII
+)
+"""What stands in a sentence of evidence for itself: a quotation, a commit, a reference."""
 
 HAS = {"pinned": "**yes**", "not-pinned": "no", "unknown": "not known"}
 
@@ -57,7 +66,12 @@ def conflicts(notice: Notice) -> Iterator[str]:
     """A warning for each pin whose source and history disagree."""
     told = dict.fromkeys(answer.conflict for _, answer in pins(notice) if answer.conflict)
     for conflict in list(told)[:MAX_PINS]:
-        yield f"> [!WARNING]\n> {sentence(quiet(conflict))}. The source counts, not the history."
+        yield f"> [!WARNING]\n> {evidence(notice, conflict)}. The source counts, not the history."
+
+
+def denied(notice: Notice) -> list[str]:
+    """The releases in whose source the defect was found: those pinned here, else the newest that was looked at."""
+    return [release if release.startswith("v") else f"v{release}" for release in lacking(notice.watched)]
 
 
 def about(notice: Notice) -> str:
@@ -75,6 +89,27 @@ def named(by: str) -> str:
 def release_of(notice: Notice, tag: str) -> str:
     """A release of the project that the fix is of."""
     return release(notice.reference.rpartition("#")[0], tag)
+
+
+def evidence(notice: Notice, text: str) -> str:
+    """A sentence of evidence: what it quotes as one code span, the commits and references in it as links."""
+    repository = notice.reference.rpartition("#")[0]
+    told = ""
+    for part in filter(None, _PARTS.split(quiet(text))):
+        shown = _linked(repository, part)
+        told += f" {shown}" if told.endswith("`") and shown.startswith("`") else shown  # two code spans stay two
+    return told
+
+
+def _linked(repository: str, part: str) -> str:
+    if part.startswith("“") and part.endswith("”"):
+        return code(part[1:-1])
+    if _SHA.fullmatch(part):
+        return commit(repository, part)
+    if _REFERENCE.fullmatch(part) and (name := normalise(part, repository)) is not None:
+        return reference(name)
+    left, right = part[: len(part) - len(part.lstrip())], part[len(part.rstrip()) :]
+    return f"{left and ' '}{sentence(part)}{right and ' '}" if part.strip() else " "
 
 
 def quiet(text: str) -> str:

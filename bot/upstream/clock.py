@@ -183,7 +183,7 @@ class _Reading:
             if reading.held is Held.REVERTED and reading.last is not None:
                 return self._named(reading.last.pull, reading.last.commit.sha)
         lost = self.fix.unplaced_revert()
-        return self._named(lost, "") if lost is not None and self.fix.lost_somewhere() else None
+        return self._named(lost, "") if lost is not None and lost > 0 and self.fix.lost_somewhere() else None
 
     def _named(self, pull: int | None, sha: str) -> str:
         return f"{self.repository or UPSTREAM}#{pull}" if pull is not None else sha

@@ -95,7 +95,7 @@ class Containment:
         answers = {fact.holds: fact.text for fact in self.probes if _same(fact.release, pin, at)}
         if not answers:
             return Verdict(history, tuple(notes), reading=reading)
-        if history is None and reading is None:
+        if reading is None:
             notes = notes[1:]  # that no place of it is recorded says nothing beside its source
         gone = any(holds is None and _GONE.search(text) for holds, text in answers.items())
         definite = [holds for holds in answers if holds is not None]
@@ -122,7 +122,7 @@ class Containment:
         if reading is not None and reading.why:
             notes.append(reading.why)
         if reading is not None and holds is False and reading.held is Held.NEVER:
-            notes.append(f"no commit up to {pin} lands it")
+            notes.append(f"no commit up to {pin} brings it")
         ancestry = {fact.holds for fact in self.contains if _same(fact.release, pin, at)}
         if ancestry:
             holds = self._with_ancestry(ancestry, holds, reading, notes)
@@ -144,7 +144,7 @@ class Containment:
             return None, [f"the facts place {pin} at more than one commit"]
         if places:
             ((branch, position),) = places
-            return self.history.at(branch, position), [f"{pin} is {branch} up to position {position}"]
+            return self.history.at(branch, position), [f"{pin} is on {branch}"]
         if (event := self._at_itself(pin, at)) is not None:
             return read_event(event), [f"{pin} is {event.commit.sha[:12]} itself"]
         return None, [f"{pin}: {at.why}" if at.why else f"no place of {pin} in the history is recorded"]
@@ -217,11 +217,11 @@ class Containment:
             return None
         for effect, number in self.effects.unplaced:
             if holds and effect in (Effect.REVERTS, Effect.UNCLEAR):
-                notes.append(f"#{number} reverts it and is merged, where is not recorded")
+                notes.append(f"{_named(number)} reverts it and is merged, where is not recorded")
                 return None
             never = reading is not None and reading.held is Held.NEVER
             if holds is False and never and effect in (Effect.LANDS, Effect.RELANDS) and not no_ancestor:
-                notes.append(f"#{number} is merged, where is not recorded")
+                notes.append(f"{_named(number)} is merged, where is not recorded")
                 return None
         return holds
 
@@ -254,6 +254,10 @@ def _same(release: str, pin: str, at: PinnedAt) -> bool:
     if at.kind == "unknown" or other.kind != at.kind:
         return False
     return matches(other.value, at.value) if at.kind == "commit" else other.value == at.value
+
+
+def _named(number: int) -> str:
+    return f"#{number}" if number > 0 else "a pull request without its number"
 
 
 def _word(holds: bool | None) -> str:

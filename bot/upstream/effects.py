@@ -15,6 +15,7 @@ from bot.upstream.facts import Commit, Facts, Pull
 from bot.upstream.titles import (
     MAX_DEPTH,
     Saying,
+    bare_numbers,
     blamed,
     closed_issues,
     picked_commits,
@@ -39,7 +40,7 @@ MAX_LISTED = 500
 """Lines of a message in which picked titles are looked for."""
 
 
-_NUMBERS = re.compile(r"#(\d{1,9})\b")
+_NUMBERS = re.compile(r"(?:#|/pull/)(\d{1,9})\b")
 _SPEAKS = re.compile(
     r"revert|undo|back(?:s|ed|ing)?[\s-]?out|roll|re-?(?:land|appl|submit|merge)|cherry|back-?port|take 2|attempt",
     re.IGNORECASE,
@@ -296,7 +297,8 @@ class _Linking:
         if saying.quoted is None:
             return self._by_own_number(saying)
         inner = read_title(saying.quoted)
-        for number in reversed(inner.numbers):
+        bare = bare_numbers(inner.subject) if inner.verb == "none" else ()
+        for number in (*reversed(inner.numbers), *bare):
             if number in self.by_pull:
                 return _UNDONE[self.by_pull[number]]
         if inner.verb != "none":

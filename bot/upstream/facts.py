@@ -127,7 +127,8 @@ def collected(facts: Iterable[Fact]) -> Facts:
 
 
 def read_facts(records: Iterable[Mapping[str, Any]], repository: str) -> Facts:
-    """Facts from their JSON form. A kind that is not known is left out; raises `BadFact` for a broken one.
+    """Facts from their JSON form. A kind that is not known is left out, and so is a fact that lacks what it is about;
+    raises `BadFact` for a broken one.
 
     `repository` is what a `by` without a repository means.
     """
@@ -138,7 +139,7 @@ def read_facts(records: Iterable[Mapping[str, Any]], repository: str) -> Facts:
         if not isinstance(record, Mapping):
             raise BadFact(f"fact {number} is not an object")
         try:
-            fact = _read(_Record(record), repository)
+            fact = _read(_Record(record, number), repository)
         except BadFact as error:
             raise BadFact(f"fact {number} ({str(record.get('kind'))[:40]}): {error}") from None
         if fact is not None:
@@ -151,6 +152,8 @@ def _read(record: _Record, repository: str) -> Fact | None:
         case "pull":
             return record.pull()
         case "issue":
+            if record.lacks("number") or record.lacks("state"):
+                return None
             state = record.one_of("state", ("open", "closed"))
             return Issue(record.number(), "closed" if state == "closed" else "open", record.text("closed_at"))
         case "commit":
@@ -159,18 +162,24 @@ def _read(record: _Record, repository: str) -> Fact | None:
             body = message if message.strip() else rest
             return Commit(record.words("sha"), record.branch("branch"), record.integer("position"), title.strip(), body)
         case "tag":
-            name = record.needed("name").removeprefix("refs/tags/")
+            name = record.words("name").removeprefix("refs/tags/")
+            if not name:
+                return None
             return Tag(name, record.text("sha"), record.branch("branch"), record.integer("position"))
         case "branch":
             origin, position = record.branch("from"), record.integer("position")
-            name = record.branch("name") or record.needed("name")
-            return Branch(name, origin, position) if origin and position is not None else None
+            cut = record.branch("name")
+            return Branch(cut, origin, position) if cut and origin and position is not None else None
         case "contains":
             holds = record.truth()
-            return Contains(record.needed("release"), holds) if holds is not None else None
+            release = record.text("release")
+            return Contains(release, holds) if release and holds is not None else None
         case "probe":
-            return Probe(record.needed("release"), record.truth(), record.words("text"))
+            release = record.text("release")
+            return Probe(release, record.truth(), record.words("text")) if release else None
         case "supersedes":
+            if record.lacks("by"):
+                return None
             by = normalise(str(record.values.get("by", ""))[:200], repository)
             if by is None:
                 raise BadFact("`by` is no reference")
@@ -181,18 +190,32 @@ def _read(record: _Record, repository: str) -> Fact | None:
 @dataclass(frozen=True, slots=True)
 class _Record:
     values: Mapping[str, Any]
+    place: int
+    """Which of the facts it is."""
 
-    def pull(self) -> Pull:
-        state = self.one_of("state", ("open", "closed", "merged"))
-        merged = state == "merged" or self.text("merged_at") is not None
+    def pull(self) -> Pull | None:
+        """A pull request. What is not said is taken from what else is: one without its number may be a revert still."""
+        merged = self.text("merged_at") is not None
+        if self.lacks("state"):
+            if not merged and self.lacks("closed_at") and self.lacks("merge_commit"):
+                return None
+            merged = merged or not self.lacks("merge_commit")
+            state = "closed"
+        else:
+            state = self.one_of("state", ("open", "closed", "merged"))
+        merged = merged or state == "merged"
         return Pull(
-            number=self.number(),
+            number=-self.place if self.lacks("number") else self.number(),
             state="merged" if merged else "closed" if state == "closed" else "open",
             merge_commit=self.text("merge_commit") if merged else None,
             merged_at=self.text("merged_at"),
             closed_at=self.text("closed_at"),
             title=self.words("title").strip(),
         )
+
+    def lacks(self, key: str) -> bool:
+        """Whether a fact leaves a field out."""
+        return self.values.get(key) in (None, "")
 
     def one_of(self, key: str, known: tuple[str, ...]) -> str:
         value = self.values.get(key)
@@ -215,6 +238,8 @@ class _Record:
         if value is None:
             return None
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+            return int(value)
+        if isinstance(value, float) and value.is_integer():
             return int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise BadFact(f"`{key}` is a whole number")
@@ -240,12 +265,6 @@ class _Record:
         if not isinstance(value, str):
             raise BadFact(f"`{key}` is a text")
         return value.strip()[:MAX_TEXT] or None
-
-    def needed(self, key: str) -> str:
-        value = self.text(key)
-        if value is None:
-            raise BadFact(f"`{key}` is missing")
-        return value
 
     def words(self, key: str) -> str:
         return self.text(key) or ""

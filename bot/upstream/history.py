@@ -117,7 +117,7 @@ def _next(placed: Iterable[tuple[int, Event]], position: int) -> Event | None:
 
 
 def _where(event: Event) -> str:
-    return f"{event.commit.sha[:12]} on {event.commit.branch} ({_quoted(event.commit.title)})"
+    return f"{event.commit.sha[:12]} on {event.commit.branch}, {_quoted(event.commit.title)}"
 
 
 def _after(before: Reading, event: Event) -> Reading:
@@ -127,10 +127,11 @@ def _after(before: Reading, event: Event) -> Reading:
     if event.effect is Effect.REVERTS:
         return Reading(Held.REVERTED, event, f"reverted by {where}", before.again)
     again = event.effect is Effect.RELANDS or before.held is Held.REVERTED or before.again
-    how = "landed again by" if again else "landed by" if event.merge else "landed or picked by"
+    how = "landed again with" if again else "landed with" if event.merge else "came in with"
     return Reading(Held.IN, event, f"{how} {where}", again, before.merge or event.merge)
 
 
 def _quoted(title: str) -> str:
-    words = " ".join(title.split())
-    return words if len(words) <= 100 else f"{words[:99]}…"
+    """A title between marks that it does not hold itself."""
+    words = " ".join(title.replace("“", '"').replace("”", '"').split())
+    return f"“{words if len(words) <= 100 else f'{words[:99]}…'}”"

@@ -25,6 +25,7 @@ MIN_CUT = 20
 """Characters that a title which was cut must have left to be recognised."""
 
 _MARKS = re.compile(r"^(?:\[[^\]]{0,60}\]\s*)+")
+_AT_AN_END = re.compile(r"^(?:PR\s*)?#(\d{1,9})\b|(?<=\s)(?:PR\s*)?#(\d{1,9})$", re.IGNORECASE)
 _GROUP = re.compile(r"\s*\((?P<prefix>[\w.-]+(?:/[\w.-]+)?)?#(?P<number>\d{1,9})\)\s*$")
 _MERGED = re.compile(r"Merge pull request #(\d{1,9}) from \S", re.IGNORECASE)
 _PREFIX = r"(?:\s*\[(?!\s*(?:revert|re-?land|re-?apply)\s*\])[^\]]{0,40}\]|\s*\w[\w ./-]{0,29}:(?=\s))*\s*"
@@ -191,6 +192,11 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _is_ours(repository: str | None) -> bool:
     """Whether a number behind the name of a repository is one of vLLM; forks say their owner and mean their own."""
     return repository is None or OWNERS.get(repository.lower(), repository).lower() == UPSTREAM
+
+
+def bare_numbers(subject: str) -> tuple[int, ...]:
+    """The number that stands without brackets before or behind a title, as in `Use the other mode #20694`."""
+    return tuple(int(match[1] or match[2]) for match in _AT_AN_END.finditer(subject))
 
 
 def reverted_commits(message: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from bot.references import UPSTREAM
 from bot.upstream.clock import Clock, PinAnswer, read_clock
 from bot.upstream.facts import Fact, Facts, Issue, Probe, Pull, collected
 from bot.upstream.known import Known
+from bot.upstream.mentions import Reader
 from bot.upstream.overlays import lies_in
 from bot.upstream.pins import version_of
 from bot.upstream.repository_pins import RepositoryPin
@@ -63,9 +64,14 @@ def _files_of_patches(catalog: Catalog) -> frozenset[str]:
 
 
 def _waits(site: Site) -> bool:
-    """Whether a line waits for its reference. In prose, a clause about one reference may stand beside another."""
-    plain = site.role != "mentioned" or not site.position.path.endswith((".md", ".rst", ".txt"))
-    return bool(site.predicate) and plain and not site.struck
+    """Whether a line waits for its reference. In prose, a clause about one reference may stand beside another: there
+    it has to name it.
+    """
+    if not site.predicate or site.struck:
+        return False
+    if site.role != "mentioned" or not site.position.path.endswith((".md", ".rst", ".txt")):
+        return True
+    return any(mention.reference == site.reference for mention in Reader().mentions(site.predicate))
 
 
 def watch(

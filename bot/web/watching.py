@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -20,12 +21,15 @@ from bot.jobs import handlers
 from bot.jobs.context import Context, web_address
 from bot.jobs.polling import EVERY_SECONDS, Watching
 from bot.jobs.recording import Recording, poll_all
+from bot.jobs.rehearsing import Written, rehearse
 from bot.jobs.resolver import RESOLVER, ResolverFailed
 from bot.jobs.standing import Standing
 from bot.store import Database, Facts, Job
 from bot.upstream.facts import Facts as ClockFacts
 from bot.upstream.watch import Watched
 from bot.web.settings import Settings
+
+log = logging.getLogger("seamguard.upstream")
 
 Say = Callable[[str], None]
 
@@ -36,11 +40,14 @@ class CannotWatch(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a look at upstream gave: each repository's clocks, what was told there, and what went wrong."""
+    """What a look at upstream gave: each repository's clocks, what was told there, and what went wrong. `would` is what
+    would be written to each, where nothing was.
+    """
 
     clocks: tuple[tuple[str, tuple[Watched, ...]], ...]
     told: tuple[str, ...]
     problems: tuple[str, ...]
+    would: tuple[tuple[str, tuple[Written, ...]], ...] = ()
 
 
 async def watch_once(
@@ -69,8 +76,10 @@ async def watch_once(
             told, more = heard.told, heard.problems
         else:
             told, more = (), await watching.poll(tuple(standings))
-        clocks = [(str(standing.repository), await watching.clocks(standing)) for standing in standings]
-        return Outcome(tuple(clocks), told, (*problems, *more))
+        clocks = [(standing, await watching.clocks(standing)) for standing in standings]
+        would = [] if tell else [await _rehearsed(context, standing, watched, problems) for standing, watched in clocks]
+        named = tuple((str(standing.repository), watched) for standing, watched in clocks)
+        return Outcome(named, told, (*problems, *more), tuple(would))
 
 
 async def facts_now(
@@ -166,10 +175,26 @@ async def _standing(
         if sha is None:
             return None
         standing = await watching.standings.look(github, installation, repository, sha)
+        return standing if await watching.concerns(standing) else None
     except (GitHubError, ResolverFailed) as error:
         problems.append(f"{repository}: {error}")
         return None
-    return standing if standing.waiting.references else None
+    except Exception as error:  # what one repository holds must not keep the others from hearing
+        log.exception("a repository could not be read", extra={"about": str(repository)})
+        problems.append(f"{repository}: it could not be read ({type(error).__name__})")
+        return None
+
+
+async def _rehearsed(
+    context: Context, standing: Standing, watched: tuple[Watched, ...], problems: list[str]
+) -> tuple[str, tuple[Written, ...]]:
+    name = str(standing.repository)
+    try:
+        github = await context.github(standing.installation)
+        return name, await rehearse(context, github, standing.repository, standing.head_sha, watched)
+    except GitHubError as error:
+        problems.append(f"{name}: {error}")
+        return name, ()
 
 
 async def _accept_nothing(_job: Job) -> bool:

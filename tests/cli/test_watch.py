@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,6 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli
+from bot.github.client import GitHub
+from bot.github.model import RepositoryName
+from bot.jobs.standing import Standing, Standings
 from bot.references import UPSTREAM
 from bot.sandbox.github import App, Hub, RepositoryHandle, simulated_github
 from tests.end_to_end.harness import CLEAN, SECRET
@@ -28,6 +32,7 @@ class Elsewhere:
     app: App
     token: str
     upstream: RepositoryHandle
+    repository: RepositoryHandle
 
     def __enter__(self) -> Elsewhere:
         self._loop = asyncio.new_event_loop()
@@ -41,7 +46,8 @@ class Elsewhere:
                 pull = self.upstream.open_pull({"vllm/a.py": "new\n"}, title="Honour the flag", number=N)
                 self.upstream.tag("v0.25.1")
                 pull.merge(squash=True)
-                mine = self.hub.repository("acme/serving", FILES, installed=True)
+                self.repository = mine = self.hub.repository("acme/serving", FILES, installed=True)
+                self.hub.repository("acme/broken", {"README.md": "# Broken\n"}, installed=True)
                 async with Caller(self.hub, mine.installation) as caller:
                     self.token = caller.token
                     ready.set()
@@ -96,6 +102,13 @@ def test_what_it_would_tell(github: Elsewhere, setting: pytest.MonkeyPatch) -> N
     line = next(line for line in output.splitlines() if f"#{N}" in line)
     assert "merged" in line
     assert "#41800: GET" in output
+    assert "rules wait for these" in output
+    assert "would open a new issue [upstream-fix]" in output
+    assert f"  Upstream fix vLLM {N}" in output
+    assert "docs/UPSTREAM.md" in output
+    assert "<!--" not in output
+    assert "](http" not in output
+    assert github.repository.record.issues == {}
 
 
 def test_it_tells_and_then_has_nothing_to_tell(github: Elsewhere, setting: pytest.MonkeyPatch) -> None:
@@ -119,6 +132,25 @@ def test_a_token_reads_and_does_not_write(github: Elsewhere, setting: pytest.Mon
     status, output = run("--dry-run", "--repo", "acme/serving", "--format", "json")
     assert status == 1
     assert f'"reference": "{UPSTREAM}#{N}"' in output
+    (written,) = json.loads(output)["would"]
+    assert (written["repository"], written["what"], written["labels"]) == ("acme/serving", "open", ["upstream-fix"])
+    assert written["body"].startswith("<!-- seamguard:upstream v1 ")
+
+
+def test_one_repository_that_can_not_be_read_stops_no_other(github: Elsewhere, setting: pytest.MonkeyPatch) -> None:
+    as_app(github, setting)
+    look = Standings.look
+
+    async def failing(self: Standings, client: GitHub, installation: int, name: RepositoryName, sha: str) -> Standing:
+        if str(name) == "acme/broken":
+            raise ValueError("what it holds is odd")
+        return await look(self, client, installation, name, sha)
+
+    setting.setattr(Standings, "look", failing)
+    status, output = run("--dry-run")
+    assert status == 1
+    assert "acme/broken: it could not be read (ValueError)" in output
+    assert output.startswith("acme/serving\n")
 
 
 def test_without_credentials_it_says_what_to_set(setting: pytest.MonkeyPatch) -> None:

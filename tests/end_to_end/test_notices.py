@@ -95,7 +95,7 @@ async def test_from_open_to_pinned_and_a_revert_on_main(tmp_path: Path) -> None:
         assert blob in here.issues[0].body
         here.upstream.revert(sha, number=N + 100)
         await here.poll()
-        assert here.only() == ("in the pinned release: its caveats may go", 3)
+        assert here.only() == ("in the pinned release, and reverted upstream since", 3)
         assert "another release may not have it" in here.issues[0].comments[-1].body
         await here.pin("0.33.0")
         assert here.only()[0] == "reverted upstream"

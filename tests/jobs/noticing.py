@@ -88,7 +88,7 @@ class World:
         github = await self.app.installation(self.repository.installation.id)
         context = Context(self.app, MortalFacts(self.database, life), _nothing, _nothing, "https://github.example")
         places = Places(f"{context.web_url}/{NAME}", self.repository.tip)
-        return await Noticing(context, github, NAME, places, lambda: time.time() + self.late).run(watched)
+        return await Noticing(context, github.issues, NAME, places, lambda: time.time() + self.late).run(watched)
 
     async def until_done(self, watched: tuple[Watched, ...]) -> None:
         """Runs as they are repeated by polls, until there is nothing left to do."""

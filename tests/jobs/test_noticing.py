@@ -50,7 +50,7 @@ STORIES: dict[str, tuple[Story, list[str]]] = {
     "a squash": ([watched(OLD, OPEN), watched(NEW, SQUASHED)], ["its caveats may go"]),
     "a revert on main only": (
         [watched(OLD, OPEN), watched(NEW, RELEASED), watched(NEW, [*RELEASED, revert(25)])],
-        ["its caveats may go", "its caveats may go"],
+        ["its caveats may go", "in the pinned release, and reverted upstream since"],
     ),
     "a revert on the release branch only": (
         [watched(OLD, OPEN), watched(NEW, RELEASED), watched(files("0.34.1"), LOST_ON_BRANCH)],
@@ -76,6 +76,10 @@ STORIES: dict[str, tuple[Story, list[str]]] = {
     "a pin moved back": (
         [watched(OLD, OPEN), watched(NEW, RELEASED), watched(OLD, RELEASED), watched(NEW, RELEASED)],
         ["its caveats may go", "released upstream, not pinned here", "its caveats may go"],
+    ),
+    "what waited for it is gone": (
+        [watched(OLD, OPEN), watched(OLD, MERGED), ()],
+        ["merged upstream, not released yet", "nothing here waits for it any more"],
     ),
     "two fixes on independent clocks": (
         [

@@ -126,6 +126,69 @@ async def test_a_quiet_poll_is_one_request_for_each_reference_and_three_more(tmp
         assert {caller: budget.used for caller, budget in used.items()} == before
 
 
+async def test_another_token_of_an_hour_costs_the_branches_alone(tmp_path: Path) -> None:
+    """An entity tag is of one token; the date of a reference is not."""
+    async with upstream(tmp_path) as here:
+        numbers = [N, N + 1, N + 2]
+        pulls = [
+            here.upstream.open_pull({f"vllm/{n}.py": "new\n"}, branch=f"b{n}", title="Fix", number=n) for n in numbers
+        ]
+        here.hub.clock.advance(120)
+        await here.poll(numbers)
+        await here.renew()
+        asked = here.asked()
+        await here.poll(numbers)
+        assert [status for path, status in asked() if "/issues/" in path] == [304, 304, 304]
+        assert [status for path, status in asked() if "/git/" in path] == [200, 200, 200]
+        pulls[0].merge(squash=True)
+        pulls[1].retitle("Fix it")
+        await here.renew()
+        asked = here.asked()
+        await here.poll(numbers)
+        assert [status for path, status in asked() if "/issues/" in path] == [200, 200, 304]
+        assert here.clock(N).state == "merged"
+
+
+async def test_a_change_in_the_second_of_the_last_answer_is_seen(tmp_path: Path) -> None:
+    async with upstream(tmp_path) as here:
+        pull = here.upstream.open_pull({"vllm/manager.py": "new\n"}, title="Fix", number=N)
+        await here.poll([N])
+        pull.close()
+        await here.poll([N])
+        assert here.clock(N).state == "closed-unmerged"
+
+
+async def test_once_a_day_a_reference_is_asked_for_by_its_content(tmp_path: Path) -> None:
+    async with upstream(tmp_path) as here:
+        pull = here.upstream.open_pull({"vllm/manager.py": "new\n"}, title="Fix", number=N)
+        here.hub.clock.advance(120)
+        await here.poll([N])
+        pull.record.issue.title = "Another"  # and no date says so
+        for later, status in ((3600, 304), (24 * 3600, 200), (3600, 304)):
+            here.time[0] += later
+            asked = here.asked()
+            await here.poll([N])
+            assert [code for path, code in asked() if "/issues/" in path] == [status]
+
+
+async def test_what_a_process_recorded_that_died_is_news_for_the_next_one(tmp_path: Path) -> None:
+    async with upstream(tmp_path) as here:
+        pull = here.upstream.open_pull({"vllm/manager.py": "new\n"}, title="Honour the flag", number=N)
+        await here.poll([N])
+        reference = [f"{UPSTREAM}#{N}"]
+        before = here.recording().revision(reference)
+        state = here.facts.recall("upstream", UPSTREAM)
+        assert state is not None
+        pull.close()
+        await here.poll([N])
+        here.facts.remember("upstream", UPSTREAM, state)  # it died before it wrote that there is something new
+        await here.poll([N])
+        assert here.recording().revision(reference) != before
+        now = here.recording().revision(reference)
+        await here.poll([N])
+        assert here.recording().revision(reference) == now
+
+
 async def test_only_what_moved_is_asked_for(tmp_path: Path) -> None:
     async with upstream(tmp_path) as here:
         fix(here)

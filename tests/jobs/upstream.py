@@ -14,7 +14,7 @@ from bot.github.public import Public
 from bot.github.requests import Requests, Transport
 from bot.jobs.recording import Polled, Recording
 from bot.references import UPSTREAM
-from bot.sandbox.github import Hub, RepositoryHandle, simulated_github
+from bot.sandbox.github import Hub, Installation, RepositoryHandle, simulated_github
 from bot.store import Database, Facts
 from bot.upstream.clock import Clock, read_clock
 from tests.contract.middleware import Contract
@@ -30,12 +30,19 @@ class Here:
     facts: Facts
     public: Public
     time: list[float] = field(default_factory=lambda: [0.0])
+    installation: Installation | None = None
 
     def recording(self) -> Recording:
         return Recording(self.facts, now=lambda: self.hub.clock.now().timestamp() + self.time[0])
 
     async def poll(self, numbers: Iterable[int], pins: Iterable[str] = (), repository: str = UPSTREAM) -> Polled:
         return await self.recording().poll(self.public, repository, numbers, pins)
+
+    async def renew(self) -> None:
+        """Another token of the same installation, as after an hour."""
+        assert self.installation is not None
+        async with Caller(self.hub, self.installation) as caller:
+            self.public._requests.credential = GivenCredential(caller.token)
 
     def clock(self, number: int, *pins: str) -> Clock:
         reference = f"{UPSTREAM}#{number}"
@@ -62,7 +69,7 @@ async def upstream(folder: Path, *, anonymous: bool = False) -> AsyncIterator[He
             credential = NoCredential() if anonymous else GivenCredential(caller.token)
             try:
                 public = Public(Requests(transport, credential))
-                yield Here(hub, there, Facts(database), public)
+                yield Here(hub, there, Facts(database), public, installation=mine.installation)
             finally:
                 await transport.close()
                 database.close()

@@ -54,6 +54,13 @@ class Conversation:
                 assert told is not None
                 self._revise(notice, told)
 
+    def leave(self, reference: str) -> None:
+        """Nothing names a fix any more."""
+        told = self.told[reference]
+        if not told.left:
+            issue = next(issue for issue in self.issues if issue.number == told.number)
+            self._carry_out(issue, reference, plan.leave(told, reference, issue.existing))
+
     def _open(self, notice: Notice) -> None:
         for issue in self.issues:
             known = adopted(notice, issue.existing)
@@ -72,14 +79,16 @@ class Conversation:
 
     def _revise(self, notice: Notice, told: Told) -> None:
         issue = next(issue for issue in self.issues if issue.number == told.number)
-        revision = revise(told, notice, issue.existing, self.places)
+        self._carry_out(issue, notice.reference, revise(told, notice, issue.existing, self.places))
+
+    def _carry_out(self, issue: Issue, reference: str, revision: plan.Revision) -> None:
         if revision.comment is not None:
             issue.comments.append(revision.comment)
         issue.title = issue.title if revision.title is None else revision.title
         issue.body = issue.body if revision.body is None else revision.body
         if revision.reopen:
             issue.is_open, issue.state_reason = True, "reopened"
-        self.told[notice.reference] = revision.told
+        self.told[reference] = revision.told
 
     def only(self) -> Issue:
         (issue,) = self.issues

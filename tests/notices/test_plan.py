@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from bot.notices import Places
 from bot.notices.plan import MAX_BODY_BYTES
+from bot.notices.words import evidence
+from bot.store.facts import MAX_VALUE
 from tests.notices.conversation import PLACES, Conversation, Issue, notices
 from tests.notices.scene import BOTH, BUG, MERGED, OPEN, OTHER, RELEASED, UPSTREAM, files, issue, watched
 from tests.upstream.timeline import REFERENCE, TITLE, Fact, N, branch, commit, fix, probe, pull, revert, supersedes, tag
@@ -40,7 +45,7 @@ def test_from_open_to_pinned_it_is_one_issue() -> None:
         "Upstream fix vLLM 48375 (MambaManager honours drop_eagle_block): merged upstream, not released yet"
     )
     assert "was merged upstream on `2026-06-01`" in merged.body
-    assert "**No release is known to have it yet**" in merged.body
+    assert "**No release is known to have it yet.**" in merged.body
     assert "- [ ]" not in merged.body
     conversation.tell(watched(OLD, RELEASED))
     released = conversation.only()
@@ -86,7 +91,7 @@ def test_a_cherry_pick_and_a_squash_are_the_fix() -> None:
 def test_a_revert_on_main_alone_leaves_the_pin_and_warns() -> None:
     reverted = [*RELEASED, revert(25)]
     result = told((OLD, OPEN), (NEW, RELEASED), (NEW, reverted))
-    assert result.title.endswith("its caveats may go")
+    assert result.title.endswith("in the pinned release, and reverted upstream since")
     assert "Upstream has reverted it since, by [`vllm-project/vllm#50100`]" in result.body
     assert len(result.comments) == 1
     assert "another release may not have it" in result.comments[0]
@@ -237,7 +242,7 @@ def test_two_fixes_on_two_clocks_clear_together(first: str) -> None:
     if first == REFERENCE:
         body = conversation.only().body
         assert "### First look at these" in body
-        assert "`vllm-project/vllm#46324` is not in the pinned release" in body
+        assert "/46324) is not in the pinned release" in body
         entry = next(line for line in body.split("\n") if "patch entry" in line)
         assert not entry.startswith("- [ ]")
     conversation.tell(watched(tree, landed))
@@ -249,7 +254,7 @@ def test_two_fixes_on_two_clocks_clear_together(first: str) -> None:
 def test_what_a_patch_names_and_nobody_checked_is_said_before_drop() -> None:
     tree = files("0.34.0", drop="vllm#48375 AND vllm#50084 land")
     body = told((tree, OPEN), (tree, RELEASED)).body
-    assert "`vllm-project/vllm#50084` was not checked" in body
+    assert "/50084) was not checked" in body
     assert body.index("not checked") < body.index("### What may go")
     assert not any("patch entry" in line and line.startswith("- [ ]") for line in body.split("\n"))
 
@@ -259,7 +264,7 @@ def test_a_patch_that_holds_more_than_its_note_says_is_not_to_be_dropped_yet() -
     tree = {**NEW, **own}
     body = told((tree, OPEN), (tree, RELEASED)).body
     first, _, rest = body.partition("### What may go")
-    assert "`vllm-project/vllm#50085` was not checked" in first
+    assert "/50085) was not checked" in first
     for kind in ("patch entry", "mount"):
         assert f", {kind}: " in first
         assert f", {kind}: " not in rest
@@ -432,6 +437,101 @@ def test_a_text_fits_what_github_takes() -> None:
     assert len(result.body.encode()) <= MAX_BODY_BYTES
     assert "more lines: `seamguard clocks` lists them all." in result.body
     assert result.body.endswith("<!-- seamguard:upstream end -->")
+
+
+def test_a_table_of_long_names_fits_too() -> None:
+    """Where images are named at length, and each has its own reasons."""
+    pins = {f"{'ü' * 60}{n}": f"0.33.0-{n}-{'ö' * 90}" for n in range(60)}
+    tree = {
+        path: text.replace("image: ", f"image: registry.example/{'ä' * 120}/") if path.startswith("compose/") else text
+        for path, text in files(pins).items()
+    }
+    result = told((tree, OPEN), (tree, RELEASED))
+    assert len(result.body.encode()) <= MAX_BODY_BYTES
+    assert re.search(r"^\| and \d+ more \| \| \| \|$", result.body, re.MULTILINE)
+    assert "more lines: `seamguard clocks` lists them all." in result.body
+    assert result.body.endswith("<!-- seamguard:upstream end -->")
+    assert all(len(comment.encode()) < MAX_BODY_BYTES for comment in result.comments)
+
+
+def test_of_more_users_than_a_fact_holds_the_first_are_remembered() -> None:
+    names = {f"{'n' * 180}-{number:05}": "0.33.0" if number % 2 else "0.34.0" for number in range(3000)}
+    conversation = Conversation()
+    (found,) = [item for item in watched(files(names), RELEASED) if item.reference == REFERENCE]
+    conversation.tell((found,))
+    told = conversation.told[REFERENCE]
+    assert len(json.dumps(told.as_json(), ensure_ascii=False)) < MAX_VALUE
+    assert 300 < len(told.having) < 1500
+    assert 300 < len(told.waiting) < 1500
+    before = conversation.state()
+    conversation.tell((found,))
+    assert conversation.state() == before
+
+
+def test_a_fix_that_nothing_names_any_more_is_said_to_be_so_once() -> None:
+    conversation = Conversation()
+    conversation.tell(watched(OLD, OPEN))
+    conversation.tell(watched(OLD, RELEASED))
+    found = conversation.only()
+    found.body = f"Ours.\n\n{found.body}"
+    for _ in range(3):
+        conversation.leave(REFERENCE)
+    assert found.title.endswith("(MambaManager honours drop_eagle_block): nothing here waits for it any more")
+    assert found.body.startswith("Ours.\n")
+    assert found.body.count("Nothing on the default branch names") == 1
+    assert "What waits here" in found.body
+    assert len(found.comments) == 1
+    assert found.is_open
+    conversation.tell(watched(OLD, RELEASED))
+    assert found.title.endswith("released upstream, not pinned here")
+    assert "Nothing on the default branch names" not in found.body
+    assert len(found.comments) == 1
+
+
+def test_a_closed_issue_of_a_fix_that_nothing_names_is_left_alone() -> None:
+    conversation = Conversation()
+    conversation.tell(watched(OLD, OPEN))
+    conversation.tell(watched(OLD, RELEASED))
+    found = conversation.only()
+    found.is_open, found.state_reason = False, "completed"
+    before = found.title, found.body, list(found.comments)
+    conversation.leave(REFERENCE)
+    assert (found.title, found.body, found.comments) == before
+    assert conversation.told[REFERENCE].left
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("landed with 0123456789ab on releases/v0.33.1, “[Bugfix] It (#7)”",
+         "landed with [`0123456789`](X/commit/0123456789ab) on `releases/v0.33.1`, `[Bugfix] It (#7)`"),
+        ("#50100 reverts it, at a place that is not recorded",
+         "[`vllm-project/vllm#50100`](X/issues/50100) reverts it, at a place that is not recorded"),
+        ("superseded by other/place#7, which", "superseded by [`other/place#7`](O/issues/7), which"),
+        ("probe of the source: <b>“x`y”“z” @who", "probe of the source: `<b>` `` x`y `` `z` `@who`"),
+        ("“a <!-- mark --> b” 0123456789abcdef", "`a < !-- mark --> b` 0123456789abcdef"),
+    ],
+)  # fmt: skip
+def test_evidence_shows_what_it_quotes_as_code_and_what_it_names_as_links(text: str, shown: str) -> None:
+    (notice, *_) = notices(watched(OLD, MERGED)).values()
+    there = "https://redirect.github.com"
+    assert evidence(notice, text) == shown.replace("(X/", f"({there}/vllm-project/vllm/").replace(
+        "(O/", f"({there}/other/place/"
+    )
+
+
+def test_what_landed_again_is_not_said_to_have_landed_when_it_first_did() -> None:
+    again = [*MERGED, revert(15), commit("again", 18, f'Reapply "{TITLE} (#{N})" (#50200)')]
+    result = told((OLD, OPEN), (OLD, MERGED), (OLD, again))
+    lead = result.body.split("\n\n")[0]
+    assert "has landed again" in lead
+    assert "2026-06-01" not in lead + result.comments[-1]
+
+
+def test_a_warning_names_the_source_that_was_looked_at() -> None:
+    result = told((OLD, OPEN), (OLD, [pull(state="closed"), probe("v0.33.0", False, "never reads it")]))
+    assert "**the defect is still there** in the source of `v0.33.0`. Keep what was put here" in result.body
+    assert "no place of v0.33.0" not in result.body
 
 
 def test_a_long_text_of_people_is_left_alone_and_the_news_is_told_below() -> None:

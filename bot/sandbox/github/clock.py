@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import overload
 
 
@@ -32,3 +33,8 @@ def stamp(moment: None) -> None: ...
 def stamp(moment: datetime | None) -> str | None:
     """A time as GitHub writes it; None stays."""
     return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def http_date(moment: datetime) -> str:
+    """A time as headers have it."""
+    return format_datetime(moment.astimezone(UTC), usegmt=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.sandbox.github import shapes
 from bot.sandbox.github.call import Answer, Body, Call, Refused, Routes, invalid, not_found
-from bot.sandbox.github.clock import stamp
+from bot.sandbox.github.clock import http_date, stamp
 from bot.sandbox.github.model import Issue, Json, Label, Repository, User, node_id
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ def get_issue(call: Call) -> Answer:
     """One issue."""
     which = find(call)
     check_enabled(call.repository, which.number)
-    return Answer(issue(call.hub, call.repository, which))
+    dates = {"Last-Modified": http_date(which.updated_at), "Date": http_date(call.hub.clock.now())}
+    return Answer(issue(call.hub, call.repository, which), headers=dates)
 
 
 @ROUTES.add("PATCH", "/repos/{owner}/{repo}/issues/{issue_number}", "issues:write", "pull_requests:write")

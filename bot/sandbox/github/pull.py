@@ -180,6 +180,7 @@ class PullHandle:
 
     def _edited(self, changes: Mapping[str, object], by: str | None) -> None:
         who = self.hub.user(by or self.record.issue.user.login)
+        self.record.issue.updated_at = self.hub.clock.now()
         self.hub.events.pull(self.repository, self.record, "edited", who, {"changes": dict(changes)})
 
     def ready(self) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -155,16 +156,28 @@ def _parsed(body: bytes) -> object:
 def _conditional(hub: Hub, call: Call, caller: str, answer: Answer) -> Answer:
     if call.method != "GET" or answer.status != 200:
         return answer
-    seen = f"{call.headers.get('Accept')}\n{caller}\n".encode() + encoded(answer)
+    # GitHub's tags are of one token: a new one of the same installation gets others for the same content.
+    seen = f"{call.headers.get('Accept')}\n{call.headers.get('Authorization')}\n".encode() + encoded(answer)
     etag = f'W/"{hashlib.sha256(seen).hexdigest()}"'
     headers = {**answer.headers, "ETag": etag, "Vary": "Accept, Authorization, Cookie, X-GitHub-OTP"}
-    if etag in call.headers.get("If-None-Match", "").split(", "):
+    if _unchanged(call, etag, headers.get("Last-Modified")):
         if caller != "anonymous":  # an anonymous 304 is not free (facts, section 6)
             hub.limits.give_back(caller, call.resource)
             headers |= hub.limits.budget(caller, call.resource).headers(call.resource)
         return Answer(None, 304, headers)
     answer.headers = headers
     return answer
+
+
+def _unchanged(call: Call, etag: str, modified: str | None) -> bool:
+    """Whether the caller has this answer. Where he names a tag, its date counts for nothing (RFC 9110, 13.2.2)."""
+    tags = call.headers.get("If-None-Match")
+    if tags is not None:
+        return etag in tags.split(", ")
+    since = call.headers.get("If-Modified-Since")
+    if not since or not modified:
+        return False
+    return parsedate_to_datetime(modified) <= parsedate_to_datetime(since)
 
 
 def encoded(answer: Answer) -> bytes:
