@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from bot.audit.observations import of_seams, of_world
 from bot.catalog import WiredPatch
+from bot.deferred import Deferred
 from bot.hazards import Observation, Overlay, Situation, Subject, World
 from bot.resolution import EngineWorld, ResolvedService
 
@@ -35,7 +36,7 @@ def situation(service: ResolvedService, world: EngineWorld, observations: tuple[
         properties=engine.properties if engine else {},
         pin=world.pin,
         releases=(world.pin.release,) if world.pin.release else asked,
-        overlays=tuple(_overlay(patch) for patch in world.patches),
+        overlays=Deferred(lambda: tuple(_overlay(patch) for patch in world.patches)),
         sm=service.sm,
         observations=observations,
         position=service.position,

@@ -76,7 +76,7 @@ class Situation:
     properties: Mapping[str, Property]
     pin: Pin
     releases: tuple[str, ...]
-    overlays: tuple[Overlay, ...]
+    overlays: Sequence[Overlay]
     sm: tuple[int, ...]
     observations: tuple[Observation, ...] = ()
     position: Position | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.catalog import Header, WiredPatch
@@ -29,7 +29,7 @@ class EngineWorld:
     kind: str | None
     pin: Pin
     engine: Engine | None
-    patches: tuple[WiredPatch, ...]
+    patches: Sequence[WiredPatch]
     unresolved: tuple[Unresolved, ...]
     on_card: Mapping[int, Engine] = field(default_factory=dict)
 

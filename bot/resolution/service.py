@@ -19,6 +19,7 @@ from bot.catalog import (
     slugs_of,
 )
 from bot.compose import Documents, Project, Service
+from bot.deferred import Deferred
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, may_read, pin, resolve
 from bot.provenance import Position, Reason, Word
 from bot.resolution.assumptions import Possible, UnseenFiles, agree, contradicted, honest, shaken
@@ -200,7 +201,7 @@ class _Reader:
         engine = self._assumed(outcome, doubted, image, self.sm, service)
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
         on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), service))}
-        patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
+        patches = Deferred(lambda: overlays_for(self._catalog, service, outcome.steps, argv) if service else ())
         notes = (*([unseen] if unseen else ()), *outcome.notes, *_assumed_empty(realisation))
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 
