@@ -203,7 +203,15 @@ def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     findings += against_claims(repository.tree, repository.catalog, unit, project, services, rules)
     findings += _refusals(repository, unit, project, rules)
     findings = [_placed(finding, unit) for finding in findings]
+    _settle(services, rules)
     return UnitReport(unit, tuple(findings), tuple(services), frozenset(unresolved), project)
+
+
+def _settle(services: Iterable[ResolvedService], rules: Rules) -> None:
+    """Finds of the patches what rules may still ask of them when nothing can be read any more."""
+    for patch in (patch for service in services for world in service.worlds for patch in world.patches):
+        if not rules.overlaid.isdisjoint(patch.upstream):
+            _ = patch.wired
 
 
 def _is_meant_to_serve(service: ResolvedService) -> bool:
