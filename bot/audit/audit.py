@@ -250,7 +250,8 @@ def _with_mitigations(
         return seam
     offers = [offer for offer in service.survey.offers if offer.name == seam.cause]
     near = min(offers, key=lambda offer: abs(offer.position.line - seam.position.line))
-    ends = _ended_by(service, rules, near) & standing if standing else set()
+    # Asked whether something stands or not: what is judged again later reads no file that was not read the first time.
+    ends = _ended_by(service, rules, near) & standing
     about = [
         (offer, rule) for offer in offers for rule in sorted(ends) if _speaks_of(repository, offer, rules.named[rule])
     ]
