@@ -11,7 +11,7 @@ import pytest
 import bot
 
 HOUSE = Path(bot.__file__).parent
-GROUND = {"memory", "printable", "provenance", "references", "rules", "tree"}
+GROUND = {"deferred", "memory", "printable", "provenance", "references", "rules", "tree"}
 """What every room may import, and what imports none of them but what stands here."""
 
 BELOW: dict[str, set[str]] = {

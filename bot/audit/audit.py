@@ -167,7 +167,7 @@ def _accepted(repository: Repository, report: UnitReport, rules: Rules, acceptan
     services = {service.name: service for service in report.services}
 
     def again(service: ResolvedService) -> Sequence[Finding]:
-        return [_placed(one, report.unit) for one in _findings(repository, report.unit, service, rules)]
+        return [_placed(one, report.unit) for one in _findings(repository, service, rules)]
 
     taken = (acceptances.applied(finding, services.get(finding.service), again) for finding in report.findings)
     return replace(report, findings=tuple(taken))
@@ -196,14 +196,22 @@ def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
         service = resolve_service(repository, unit.files, name, interplay=rules.interplay, project=project)
         if is_inference_server(service.kind) or _is_meant_to_serve(service):
             services.append(service)
-            findings += _findings(repository, unit, service, rules)
+            findings += _findings(repository, service, rules)
         if not all(world.resolved for world in service.defaults):
             unresolved.add(name)
     findings += against_statements(repository, unit.files, services, rules, findings)
     findings += against_claims(repository.tree, repository.catalog, unit, project, services, rules)
     findings += _refusals(repository, unit, project, rules)
     findings = [_placed(finding, unit) for finding in findings]
+    _settle(services, rules)
     return UnitReport(unit, tuple(findings), tuple(services), frozenset(unresolved), project)
+
+
+def _settle(services: Iterable[ResolvedService], rules: Rules) -> None:
+    """Finds of the patches what rules may still ask of them when nothing can be read any more."""
+    for patch in (patch for service in services for world in service.worlds for patch in world.patches):
+        if not rules.overlaid.isdisjoint(patch.upstream):
+            _ = patch.wired
 
 
 def _is_meant_to_serve(service: ResolvedService) -> bool:
@@ -215,14 +223,14 @@ def _is_meant_to_serve(service: ResolvedService) -> bool:
     return any(mentions_an_engine(word.text) for word in words)
 
 
-def _findings(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
+def _findings(repository: Repository, service: ResolvedService, rules: Rules) -> tuple[Finding, ...]:
     if not any(world.engine is not None for world in service.defaults):
         return evaluate(_without_properties(rules), subject(service))
     plain = tuple(of_seams(service))
     findings = evaluate_on_cards(rules, service, plain)
     engine_rules = {rule.id for rule in rules.over_properties}
     standing = {found.rule for found in findings if found.status == "active" and at_least(found.level, "warning")}
-    seams = tuple(_with_mitigations(repository, unit, service, rules, seam, standing & engine_rules) for seam in plain)
+    seams = tuple(_with_mitigations(repository, service, rules, seam, standing & engine_rules) for seam in plain)
     return findings if seams == plain else evaluate_on_cards(rules, service, seams)
 
 
@@ -233,7 +241,7 @@ def _without_properties(rules: Rules) -> Rules:
 
 
 def _with_mitigations(
-    repository: Repository, unit: Unit, service: ResolvedService, rules: Rules, seam: Observation, standing: set[str]
+    repository: Repository, service: ResolvedService, rules: Rules, seam: Observation, standing: set[str]
 ) -> Observation:
     """Adds to a documented dead seam the rules that it would silence if its value arrived, and which of them the
     comment that offers it is about.
@@ -242,7 +250,8 @@ def _with_mitigations(
         return seam
     offers = [offer for offer in service.survey.offers if offer.name == seam.cause]
     near = min(offers, key=lambda offer: abs(offer.position.line - seam.position.line))
-    ends = _ended_by(repository, unit, service, rules, near) & standing if standing else set()
+    # Asked whether something stands or not: what is judged again later reads no file that was not read the first time.
+    ends = _ended_by(service, rules, near) & standing
     about = [
         (offer, rule) for offer in offers for rule in sorted(ends) if _speaks_of(repository, offer, rules.named[rule])
     ]
@@ -253,10 +262,9 @@ def _with_mitigations(
     return replace(seam, because=(seam.because[0], reason), fields=fields)
 
 
-def _ended_by(repository: Repository, unit: Unit, service: ResolvedService, rules: Rules, offer: Offer) -> set[str]:
+def _ended_by(service: ResolvedService, rules: Rules, offer: Offer) -> set[str]:
     """The rules that no longer stand by default when the offered value is in the container."""
-    inside = {offer.name: offer.value}
-    pretended = resolve_service(repository, unit.files, service.name, inside=inside)
+    pretended = replace(service, worlds=service.inside({offer.name: offer.value}))
     if not any(world.engine is not None for world in pretended.defaults):
         return set()
     still = {found.rule for found in evaluate_on_cards(rules, pretended, ()) if found.status != "mitigated"}

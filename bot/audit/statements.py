@@ -87,7 +87,7 @@ def _in_every_world(
 ) -> Iterator[Observation]:
     """What is to be said of the variables that people set; it takes time, and is left out when nobody asks."""
     if asked.observing({"seam-trap"}).rules:
-        yield from of_values(repository, files, service)
+        yield from of_values(repository.tree, files, service)
     if asked.observing({"phantom-seam"}).rules:
         yield from of_offers(repository, files, service)
 

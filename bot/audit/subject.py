@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.audit.observations import of_seams, of_world
-from bot.catalog import WiredPatch
-from bot.hazards import Observation, Overlay, Situation, Subject, World
+from bot.hazards import Observation, Situation, Subject, World
 from bot.resolution import EngineWorld, ResolvedService
 
 
@@ -35,14 +34,10 @@ def situation(service: ResolvedService, world: EngineWorld, observations: tuple[
         properties=engine.properties if engine else {},
         pin=world.pin,
         releases=(world.pin.release,) if world.pin.release else asked,
-        overlays=tuple(_overlay(patch) for patch in world.patches),
+        overlays=world.patches,
         sm=service.sm,
         observations=observations,
         position=service.position,
         asked=asked,
         settings=frozenset(engine.parsed) if engine else None,
     )
-
-
-def _overlay(wired: WiredPatch) -> Overlay:
-    return Overlay(wired.id, wired.upstream, wired.wired, wired.why, wired.because)

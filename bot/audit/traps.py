@@ -7,16 +7,15 @@ the same starts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from bot.claims import DRAFTER
 from bot.hazards import Observation
 from bot.hazards.finding import assignment
 from bot.provenance import Position, Reason
-from bot.resolution import EngineWorld, Repository, ResolvedService, resolve_service
-from bot.tree import text_of
+from bot.resolution import EngineWorld, ResolvedService
+from bot.tree import Tree, text_of
 from bot.worlds.model import Deviation, Seam
 
 OFF = ("off", "0", "false", "no", "none")
@@ -35,11 +34,11 @@ Worlds = tuple[EngineWorld, ...]
 _Signature = frozenset[tuple[str | None, tuple[str, ...], tuple[tuple[str, str], ...]]]
 
 
-def of_values(repository: Repository, files: tuple[str, ...], service: ResolvedService) -> Iterator[Observation]:
+def of_values(tree: Tree, files: tuple[str, ...], service: ResolvedService) -> Iterator[Observation]:
     """The traps in the values of a service's seams, one observation for each seam."""
     if any(world.engine is None for world in service.defaults) or not service.survey.deviations:
         return
-    trials = _Trials(service, partial(_in_world, repository, files, service))
+    trials = _Trials(service)
     hosts = {seam.host: seam for seam in service.survey.seams if seam.forwarded}
     for name, found in _by_name(service.survey.deviations).items():
         seam = hosts.get(name)
@@ -48,14 +47,8 @@ def of_values(repository: Repository, files: tuple[str, ...], service: ResolvedS
         toggle = _Toggle(name, seam, tuple(found), _documented(service, name), _accepted(service, name))
         traps = list(_of_toggle(service, toggle, trials))
         yield from traps
-        if not traps and any(_asks_whether_set(text_of(repository.tree, file), name) for file in files):
+        if not traps and any(_asks_whether_set(text_of(tree, file), name) for file in files):
             yield from _empty(service, toggle, trials)
-
-
-def _in_world(
-    repository: Repository, files: tuple[str, ...], service: ResolvedService, name: str, value: str
-) -> Worlds:
-    return resolve_service(repository, files, service.name, environment={name: value}).worlds
 
 
 def _by_name(deviations: Iterable[Deviation]) -> Mapping[str, list[Deviation]]:
@@ -106,10 +99,10 @@ class _Toggle:
 class _Trials:
     """What starts with a value, each tried once and not more than `MAX_TRIALS` in all."""
 
-    def __init__(self, service: ResolvedService, try_out: Callable[[str, str], Worlds]) -> None:
+    def __init__(self, service: ResolvedService) -> None:
         self.left = MAX_TRIALS
         self.default = service.defaults
-        self._try = try_out
+        self._try = service.on_host
         self._known: dict[tuple[str, str], Worlds] = {}
         for world in service.worlds:
             if len(world.realisation.deviations) == 1:
@@ -123,7 +116,7 @@ class _Trials:
             if self.left <= 0:
                 return ()
             self.left -= 1
-            self._known[key] = self._try(name, value)
+            self._known[key] = self._try({name: value})
         return self._known[key]
 
 

@@ -31,24 +31,44 @@ class WiredPatch:
     `listed` says that `patches.yml` has it; `upstream` then is what the entry stands for, else what the path's
     name gives. `mounted`: all of its files are in the container. `invoked`: a step runs it, or nothing has to (a file
     laid over the installed package); `before_engine` and `failure_stops_boot` speak of that step. None is "can't
-    be decided". `why` says what is missing; it is empty for a patch that is wired.
+    be decided". `missing` says what of it is not mounted.
     """
 
     id: str
     upstream: tuple[str, ...]
     listed: bool
     mounted: bool | None
-    invoked: bool | None
-    before_engine: bool | None
-    failure_stops_boot: bool | None
-    why: str
+    missing: str
+    invocation: Invocation
     because: tuple[Reason, ...]
     patch: Patch | None = None
     about: str = ""
 
     @property
+    def invoked(self) -> bool | None:
+        """Whether a step runs it, or nothing has to."""
+        return self.invocation.invoked
+
+    @property
+    def before_engine(self) -> bool | None:
+        """Whether that is before the engine starts."""
+        return self.invocation.before_engine
+
+    @property
+    def failure_stops_boot(self) -> bool | None:
+        """Whether the engine does not start when the step fails."""
+        return self.invocation.failure_stops_boot
+
+    @property
+    def why(self) -> str:
+        """What is missing; empty for a patch that is wired."""
+        return self.missing or self.invocation.why
+
+    @property
     def wired(self) -> bool | None:
         """Whether the engine runs with the patch or not at all. None when that can't be decided."""
+        if False in (self.mounted, self.invoked, self.before_engine):
+            return False
         conditions = (self.mounted, self.invoked, self.before_engine, self.failure_stops_boot)
         if False in conditions:
             return False
@@ -65,13 +85,35 @@ class _Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Invocation:
+class Invocation:
+    """How a patch comes to work: by the `step` that runs it, or by itself. `reason` says why it does not, or may not.
+
+    What a failure does is found when it is asked for: it is an interpretation of the script of its own. `by_itself` is
+    that of a patch that no step runs.
+    """
+
     invoked: bool | None
     before_engine: bool | None
-    failure_stops_boot: bool | None
-    why: str
+    by_itself: bool | None
+    reason: str
     because: tuple[Reason, ...] = ()
     about: str = ""
+    step: Step | None = None
+
+    @property
+    def failure_stops_boot(self) -> bool | None:
+        """Whether the engine does not start when the patch fails."""
+        return self.by_itself if self.step is None else self.step.failure_stops_boot
+
+    @property
+    def why(self) -> str:
+        """What is missing; empty for one that works."""
+        stops = self.failure_stops_boot
+        if self.reason or self.step is None or stops:
+            return self.reason
+        if stops is None:
+            return f"whether the engine starts when `{self.about}` fails is not known"
+        return f"the engine starts although `{self.about}` failed"
 
 
 def overlays_for(
@@ -173,10 +215,8 @@ def _listed(
         upstream=patch.upstream,
         listed=True,
         mounted=mounted,
-        invoked=invocation.invoked,
-        before_engine=invocation.before_engine,
-        failure_stops_boot=invocation.failure_stops_boot,
-        why=missing or invocation.why,
+        missing=missing,
+        invocation=invocation,
         because=(_entry(patch), *_mount_reasons(place.mount for place in placed), *invocation.because),
         patch=patch,
         about=absent if missing else invocation.about,
@@ -212,16 +252,16 @@ def _invocation(
     service: Service,
     steps: tuple[Step, ...],
     argv: tuple[Word, ...] | None,
-) -> _Invocation:
+) -> Invocation:
     runs = [step for step in steps if any(_runs(step, place.target) for place in places)]
     if runs:
-        return _of_step(max(runs, key=_safety))
+        return _of_step(runs[0] if len(runs) == 1 else max(runs, key=_safety))
     if all(_is_laid_over(place, patch) for place in places):
-        return _Invocation(True, True, True, "")
+        return Invocation(True, True, True, "")
     if patch and patch.mechanism == "chat_template":
         return _of_template(places, argv)
     if any(_is_imported(place, service) for place in places):
-        return _Invocation(True, True, None, "Python imports it by itself: what a failure does is decided in the file")
+        return Invocation(True, True, None, "Python imports it by itself: what a failure does is decided in the file")
     return _not_run(f"nothing runs {places[0].target} before the engine", places[0])
 
 
@@ -230,34 +270,28 @@ def _safety(step: Step) -> tuple[bool, int]:
     return step.before_engine, (False, None, True).index(step.failure_stops_boot)
 
 
-def _of_step(step: Step) -> _Invocation:
+def _of_step(step: Step) -> Invocation:
     command = " ".join(word.text for word in step.run)[:160]
-    stops = step.failure_stops_boot
-    if not step.before_engine:
-        why = f"`{command}` does not run before the engine"
-    elif stops is None:
-        why = f"whether the engine starts when `{command}` fails is not known"
-    else:
-        why = "" if stops else f"the engine starts although `{command}` failed"
+    why = "" if step.before_engine else f"`{command}` does not run before the engine"
     reason = Reason("shell", step.position.path, step.position.line, command)
-    return _Invocation(True, step.before_engine, stops, why, (reason,), command)
+    return Invocation(True, step.before_engine, None, why, (reason,), command, step)
 
 
-def _of_template(places: tuple[_Placed, ...], argv: tuple[Word, ...] | None) -> _Invocation:
+def _of_template(places: tuple[_Placed, ...], argv: tuple[Word, ...] | None) -> Invocation:
     """A template replaces the model's own by its place, or is named in the engine's arguments."""
     targets = {place.target for place in places}
     if any(posixpath.basename(target) == "chat_template.jinja" for target in targets):
-        return _Invocation(True, True, True, "")
+        return Invocation(True, True, True, "")
     if argv is None:
-        return _Invocation(None, None, None, "whether the engine is told to use the template is not known")
+        return Invocation(None, None, None, "whether the engine is told to use the template is not known")
     for word in argv:
         if word.text in targets or any(word.text.endswith(f"={target}") for target in targets):
-            return _Invocation(True, True, True, "", word.because[-1:])
+            return Invocation(True, True, True, "", word.because[-1:])
     return _not_run(f"no argument of the engine names {places[0].target}", places[0])
 
 
-def _not_run(why: str, place: _Placed) -> _Invocation:
-    return _Invocation(False, False, False, why, about=place.target)
+def _not_run(why: str, place: _Placed) -> Invocation:
+    return Invocation(False, False, False, why, about=place.target)
 
 
 def _run_without_mount(patch: Patch, places: tuple[str, ...], steps: tuple[Step, ...]) -> WiredPatch | None:
@@ -271,10 +305,8 @@ def _run_without_mount(patch: Patch, places: tuple[str, ...], steps: tuple[Step,
         upstream=patch.upstream,
         listed=True,
         mounted=False,
-        invoked=True,
-        before_engine=invocation.before_engine,
-        failure_stops_boot=invocation.failure_stops_boot,
-        why=f"{places[0]} is run and not mounted",
+        missing=f"{places[0]} is run and not mounted",
+        invocation=invocation,
         because=(_entry(patch), *invocation.because),
         patch=patch,
         about=places[0],
@@ -301,10 +333,8 @@ def _unlisted(places: tuple[_Placed, ...], service: Service, steps: tuple[Step, 
         upstream=references_in_path(places[0].file) or references_in_path(places[0].target),
         listed=False,
         mounted=True,
-        invoked=invocation.invoked,
-        before_engine=invocation.before_engine,
-        failure_stops_boot=invocation.failure_stops_boot,
-        why=invocation.why,
+        missing="",
+        invocation=invocation,
         because=(*_mount_reasons(place.mount for place in places), *invocation.because),
         about=invocation.about,
     )

@@ -14,7 +14,7 @@ from bot.cli.request import BadRequest
 from bot.engine.model import PROPERTIES, Certainty, Pin, Property, Value
 from bot.hazards.evaluation import evaluate
 from bot.hazards.loader import load_rules
-from bot.hazards.model import Observation, Overlay, Situation, Subject, World
+from bot.hazards.model import Observation, Situation, StatedOverlay, Subject, World
 from bot.hazards.releases import release_numbers
 from bot.hazards.render import finding_json
 from bot.provenance import Position, Reason
@@ -147,16 +147,18 @@ def _reason(given: Any) -> Reason:
     return Reason("assumption", "", None, str(given))
 
 
-def _overlay(given: Any) -> Overlay:
+def _overlay(given: Any) -> StatedOverlay:
     """`"vllm#48375"` is an overlay of it that is wired; an object may say `wired` false or null."""
     if not isinstance(given, Mapping):
-        return Overlay(str(given), (_reference(given),), True, "")
+        return StatedOverlay(str(given), (_reference(given),), True, "")
     named = [given[key] for key in ("ref", "reference") if given.get(key)]
     references = (*named, *_list(given, "refs"), *_list(given, "upstream"))
     name = str(given.get("id") or (references[0] if references else "overlay"))
     wired = given.get("wired", True)
     why = str(given.get("why") or "")
-    return Overlay(name, tuple(_reference(item) for item in references), None if wired is None else bool(wired), why)
+    return StatedOverlay(
+        name, tuple(_reference(item) for item in references), None if wired is None else bool(wired), why
+    )
 
 
 def _observation(given: Any, path: str) -> Observation:

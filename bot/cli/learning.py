@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,7 +14,9 @@ from bot.engine.cache import OFFLINE_VARIABLE
 from bot.engine.missing import missing
 from bot.printable import printable
 from bot.resolution import ResolvedService
-from bot.upstream.known import Sources
+
+if TYPE_CHECKING:
+    from bot.upstream.known import Sources
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from bot.engine.model import Pin, Property
 from bot.provenance import Position, Reason
@@ -15,13 +15,35 @@ Status = Literal["active", "reachable", "unknown", "mitigated"]
 Grade = Literal["established", "measured", "reported", "contested", "suspected"]
 
 
-@dataclass(frozen=True, slots=True)
-class Overlay:
-    """A vendored patch on a service.
+class Overlay(Protocol):
+    """A vendored patch on a service. What is asked of it may take an interpretation of its script."""
 
-    `wired` is True when it is mounted, invoked before the engine, and its failure stops the boot; None when
-    that can't be decided (`why` says what is missing). `upstream` are the references that it carries.
-    """
+    @property
+    def id(self) -> str:
+        """Its name."""
+
+    @property
+    def upstream(self) -> tuple[str, ...]:
+        """The references that it carries."""
+
+    @property
+    def wired(self) -> bool | None:
+        """Whether it is mounted, invoked before the engine, and its failure stops the boot. None when that can't be
+        decided.
+        """
+
+    @property
+    def why(self) -> str:
+        """What is missing for that."""
+
+    @property
+    def because(self) -> tuple[Reason, ...]:
+        """The mounts, and the step that runs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedOverlay:
+    """An overlay that is described, and not found on a service."""
 
     id: str
     upstream: tuple[str, ...]
@@ -76,7 +98,7 @@ class Situation:
     properties: Mapping[str, Property]
     pin: Pin
     releases: tuple[str, ...]
-    overlays: tuple[Overlay, ...]
+    overlays: Sequence[Overlay]
     sm: tuple[int, ...]
     observations: tuple[Observation, ...] = ()
     position: Position | None = None

@@ -171,6 +171,13 @@ class Rules:
         """
         return tuple(rule.reads for rule in self.over_properties)
 
+    @cached_property
+    def overlaid(self) -> frozenset[str]:
+        """The references that some rule looks for in the overlays of a service."""
+        asked = (when for rule in self.rules for when in (rule.when, *(m.when for m in rule.mitigations)))
+        leaves = (leaf for when in asked for leaf in when.leaves)
+        return frozenset(leaf.reference for leaf in leaves if isinstance(leaf, FixTest) and "overlay" in leaf.places)
+
     def helped_by(self, references: Iterable[str]) -> frozenset[str]:
         """The rules about properties against which one of these fixes helps alone: mitigating, or by being there."""
         return frozenset(rule for reference in references for rule in self._helped.get(reference, ()))

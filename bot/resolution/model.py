@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.catalog import Header, WiredPatch
@@ -29,7 +29,7 @@ class EngineWorld:
     kind: str | None
     pin: Pin
     engine: Engine | None
-    patches: tuple[WiredPatch, ...]
+    patches: Sequence[WiredPatch]
     unresolved: tuple[Unresolved, ...]
     on_card: Mapping[int, Engine] = field(default_factory=dict)
 
@@ -46,6 +46,10 @@ class EngineWorld:
         return self.outcome.exit is not None or (self.outcome.program is not None and not self.unresolved)
 
 
+Worlds = tuple[EngineWorld, ...]
+"""The ways through one world."""
+
+
 @dataclass(frozen=True, slots=True)
 class ResolvedService:
     """A service and its worlds: every fork of the default world first, then others by number of deviations.
@@ -53,6 +57,9 @@ class ResolvedService:
     `sm` are the compute capabilities (12.0 is 120) that the file says it is meant for; empty when it does not. `cuts`
     say what was not looked at because there is too much of it. `launched` is the pin of the engine profile that the
     repository names for the compose, where a variable sets the image: what its launcher runs.
+
+    `on_host` gives the worlds in which the host sets some variables besides, and `inside` the default worlds with
+    variables in the container that nothing forwards; both while the repository can be read.
     """
 
     path: str
@@ -63,8 +70,10 @@ class ResolvedService:
     sm: tuple[int, ...]
     survey: Survey
     worlds: tuple[EngineWorld, ...]
-    cuts: tuple[Unresolved, ...] = ()
-    launched: Pin | None = None
+    cuts: tuple[Unresolved, ...]
+    launched: Pin | None
+    on_host: Callable[[Mapping[str, str]], Worlds] = field(repr=False, compare=False)
+    inside: Callable[[Mapping[str, str]], Worlds] = field(repr=False, compare=False)
 
     @property
     def kind(self) -> str | None:

@@ -19,6 +19,7 @@ from bot.catalog import (
     slugs_of,
 )
 from bot.compose import Documents, Project, Service
+from bot.deferred import Deferred
 from bot.engine import Engine, Launch, Model, Pin, image_entrypoint, may_read, pin, resolve
 from bot.provenance import Position, Reason, Word
 from bot.resolution.assumptions import Possible, UnseenFiles, agree, contradicted, honest, shaken
@@ -65,7 +66,6 @@ def resolve_service(
     *,
     environment: Mapping[str, str] | None = None,
     symbols: Mapping[str, str] | None = None,
-    inside: Mapping[str, str] | None = None,
     interplay: Iterable[frozenset[str]] | None = None,
     project: Project | None = None,
 ) -> ResolvedService:
@@ -73,8 +73,7 @@ def resolve_service(
 
     `files` are compose files in `-f` order. `interplay` holds the sets of properties that rules read
     together (empty: single deviations only); None asks for the default world alone, and so does a service that runs
-    no inference server. `inside` are variables put into the container although nothing forwards them. `project` is what
-    the files are in `environment`, when the caller has loaded it.
+    no inference server. `project` is what the files are in `environment`, when the caller has loaded it.
     """
     deployment = Deployment(
         repository.tree,
@@ -87,21 +86,19 @@ def resolve_service(
         launched={name: seam.values for name, seam in repository.catalog.configuration.seams.items()},
         project=project,
     )
-    default = deployment.realise(inside=inside)
+    default = deployment.realise()
     path = _home(files, default)
     header = repository.header(path, deployment.text(path))
     if ours := toggles(deployment, default):
         deployment = replace(deployment, unset=ours)
-        default = deployment.realise(inside=inside)
+        default = deployment.realise()
     reader = _Reader(repository, path, header, deployment)
     worlds = reader.worlds(default)
     pairs = 0
     seen = survey(deployment, default)
     if interplay is not None and any(is_inference_server(world.kind) for world in worlds):
         services = len(project.services) if project is not None else 1
-        found = explore(
-            worlds, seen.deviations, interplay, lambda chosen: reader.worlds(deployment.realise(chosen)), services
-        )
+        found = explore(worlds, seen.deviations, interplay, reader.on_host, services)
         worlds += found.worlds
         seen = seen.without(found.untried)
         pairs = found.untried_pairs
@@ -118,6 +115,8 @@ def resolve_service(
         worlds,
         tuple(_cuts(seen, pairs, position)),
         _launched(repository.catalog, header, slugs, default),
+        reader.on_host,
+        reader.inside,
     )
 
 
@@ -166,6 +165,14 @@ class _Reader:
         self._engines: dict[tuple[object, ...], tuple[dict[tuple[int, ...], Engine], dict[str, object]]] = {}
         self._pins: dict[str, Pin] = {}
 
+    def on_host(self, chosen: Mapping[str, str]) -> tuple[EngineWorld, ...]:
+        """The worlds in which the host sets some variables."""
+        return self.worlds(self._deployment.realise(chosen))
+
+    def inside(self, put: Mapping[str, str]) -> tuple[EngineWorld, ...]:
+        """The default worlds with variables put into the container although nothing forwards them."""
+        return self.worlds(self._deployment.realise(inside=put))
+
     def worlds(self, realisation: Realisation) -> tuple[EngineWorld, ...]:
         """One for each way through the script, and one that says why, if some way could not be followed."""
         image = self._pin(realisation)
@@ -194,7 +201,7 @@ class _Reader:
         engine = self._assumed(outcome, doubted, image, self.sm, service)
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
         on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), service))}
-        patches = overlays_for(self._catalog, service, outcome.steps, argv) if service else ()
+        patches = Deferred(lambda: overlays_for(self._catalog, service, outcome.steps, argv) if service else ())
         notes = (*([unseen] if unseen else ()), *outcome.notes, *_assumed_empty(realisation))
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
 

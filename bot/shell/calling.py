@@ -9,7 +9,7 @@ from bot.provenance import Reason
 from bot.shell import builtins, commands, programs
 from bot.shell.declarations import declare
 from bot.shell.grammar import RESERVED, parse
-from bot.shell.machine import STEPS_OF_A_CHARACTER
+from bot.shell.machine import STEPS_OF_A_COMMAND_CHARACTER
 from bot.shell.settings import text_of
 from bot.shell.state import Discard, Exit, Frame, Return, Status
 from bot.shell.syntax import DECLARATIONS, Script, Simple
@@ -28,7 +28,7 @@ def eval_builtin(on: Interpreter, arguments: list[Value], node: Simple) -> Statu
     if not text.strip():
         return 0
     commands.deeper(on)
-    on.machine.spend(STEPS_OF_A_CHARACTER * len(text))
+    on.machine.spend(STEPS_OF_A_COMMAND_CHARACTER * len(text))
     outer = on.source
     on.source = programs.source_of_value(on, Value(text, arguments[0].origin))
     try:

@@ -454,10 +454,13 @@ MAX_SCRIPT = 300_000
 """Characters of a script that is read. Reading takes up to 40 µs for each; entrypoints have a few thousand."""
 
 
-@lru_cache(maxsize=1024)
-def parse(text: str, *, posix: bool = False, first_line: int = 1) -> Script:
+def parse(text: str, *, posix: bool = False) -> Script:
     """The syntax tree of a script, kept: one entrypoint is interpreted in many worlds."""
+    return _parsed(text, posix)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str, posix: bool) -> Script:
     if len(text) > MAX_SCRIPT:
-        refused = Unsupported(f"a script of more than {MAX_SCRIPT:,} characters", first_line)
-        return Script((Sequence((refused,), line=first_line),))
-    return Reader(text, first_line, posix=posix).script()
+        return Script((Sequence((Unsupported(f"a script of more than {MAX_SCRIPT:,} characters", 1),), line=1),))
+    return Reader(text, posix=posix).script()

@@ -72,6 +72,9 @@ STEPS_OF_A_WORD = 500
 STEPS_OF_A_CHARACTER = 20
 """What a walk over a text costs for each character."""
 
+STEPS_OF_A_COMMAND_CHARACTER = 150
+"""What reading a text as commands costs for each character."""
+
 FEW = 16
 """Words of a common command."""
 

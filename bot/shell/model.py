@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -151,8 +151,8 @@ class Run:
 
     outcomes: tuple[Outcome, ...]
     unresolved: tuple[Unresolved, ...]
-    reads: tuple[Read, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    reads: Sequence[Read] = ()
+    comparisons: Sequence[Comparison] = ()
     writes: frozenset[str] = frozenset()
     sourced: tuple[str, ...] = ()
     always_set: frozenset[str] = frozenset()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from bot.shell.syntax import (
     Double,
@@ -48,12 +49,12 @@ def merge(parts: list[Part]) -> list[Part]:
     if len(parts) < 2:
         return parts
     merged: list[Part] = []
-    for part in parts:
-        last = merged[-1] if merged else None
-        if isinstance(part, Text) and isinstance(last, Text) and part.quoted == last.quoted:
-            merged[-1] = Text(last.text + part.text, part.quoted)
+    for quoted, group in groupby(parts, lambda part: part.quoted if isinstance(part, Text) else None):
+        alike = list(group)
+        if quoted is None or len(alike) == 1:
+            merged += alike
         else:
-            merged.append(part)
+            merged.append(Text("".join(part.text for part in alike if isinstance(part, Text)), quoted))
     return merged
 
 

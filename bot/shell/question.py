@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from bot.deferred import Deferred
 from bot.provenance import Word
 from bot.shell import programs
-from bot.shell.facts import facts
+from bot.shell.facts import Facts, facts
 from bot.shell.interpreter import Interpreter, Replaced
 from bot.shell.machine import Answers, Budget, Call, Limits, Machine, NeverEnds
 from bot.shell.model import Comparison, ContainerFiles, Outcome, Process, Read, Run, Step, Unresolved
@@ -187,19 +188,33 @@ class _Question:
     # --- what the text says -----------------------------------------------------------------------------------
 
     def _with_facts(self, outcomes: tuple[Outcome, ...], problems: tuple[Unresolved, ...]) -> Run:
-        reads: list[Read] = []
-        comparisons: list[Comparison] = []
-        writes: set[str] = set()
-        for (_, text), source in self.sources.items():
-            found = facts(text)
-            reads.extend(
-                Read(one.name, one.operator, one.argument, one.inherited, source.position(one.line), one.after_source)
-                for one in found.reads
-            )
-            comparisons.extend(Comparison(one.name, one.value, source.position(one.line)) for one in found.comparisons)
-            writes |= found.writes
-        always = frozenset(self.found_set - self.found_unset)
-        return Run(outcomes, problems, tuple(reads), tuple(comparisons), frozenset(writes), tuple(self.sourced), always)
+        """The facts are looked for when somebody asks: mostly in the default world alone."""
+        said = [(source, facts(text)) for (_, text), source in self.sources.items()]
+        return Run(
+            outcomes,
+            problems,
+            Deferred(partial(_reads, said)),
+            Deferred(partial(_comparisons, said)),
+            frozenset[str]().union(*(found.writes for _, found in said)),
+            tuple(self.sourced),
+            frozenset(self.found_set - self.found_unset),
+        )
+
+
+def _reads(said: Iterable[tuple[Source, Facts]]) -> list[Read]:
+    return [
+        Read(one.name, one.operator, one.argument, one.inherited, source.position(one.line), one.after_source)
+        for source, found in said
+        for one in found.reads
+    ]
+
+
+def _comparisons(said: Iterable[tuple[Source, Facts]]) -> list[Comparison]:
+    return [
+        Comparison(one.name, one.value, source.position(one.line))
+        for source, found in said
+        for one in found.comparisons
+    ]
 
 
 def _engine_call(machine: Machine) -> Call | None:

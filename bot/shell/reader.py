@@ -35,6 +35,8 @@ _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 SPECIAL = frozenset("@*#?-$!")
 _METACHARACTERS = frozenset(" \t\n;&|<>()")
 _DOUBLE_PLAIN = re.compile(r"[^\\\"`$]+")
+_PLAIN_WITHIN = re.compile(r"[^\\\"'`$()\[\];]+")
+"""What `quoted_until` takes as it stands, whatever closes."""
 
 
 UNFOLLOWED = "a syntax error that is not followed"
@@ -375,6 +377,10 @@ class WordReader:
         outside, self._inside = self._inside, ""
         parts: list[Part] = []
         while self.at < len(text):
+            if plain := _PLAIN_WITHIN.match(text, self.at):
+                parts.append(Text(plain.group(), True))
+                self.at = plain.end()
+                continue
             character = text[self.at]
             if character == closing and level == 0:
                 word = make_word(parts, self.line(start), text[start : self.at])

@@ -27,6 +27,7 @@ class Candidates:
         self, host: Mapping[str, VariableRead], carriers: Mapping[str, str], offers: tuple[Offer, ...]
     ) -> None:
         self.found: dict[tuple[str, str], Deviation] = {}
+        self._named: set[str] = set()
         self._host = host
         self._settable = {*host, *carriers.values()}
         self._offers = offers
@@ -36,6 +37,7 @@ class Candidates:
         if read is not None and value == read.argument and read.operator in (":-", "-"):
             return
         self.found.setdefault((name, value), Deviation(name, value, source, position))
+        self._named.add(name)
 
     def from_script(self, run: Run, carriers: Mapping[str, str]) -> None:
         """What a script compares its variables with, and what their defaults suggest. `carriers` gives the host
@@ -48,7 +50,7 @@ class Candidates:
             if read.inherited and (name := carriers.get(read.name)):
                 self._from_default(name, read.operator, read.argument, read.position)
         for comparison in run.comparisons:
-            if (name := carriers.get(comparison.name)) and not self._has(name):
+            if (name := carriers.get(comparison.name)) and name not in self._named:
                 self._add(name, "1", "presence", comparison.position)
 
     def from_command(self, reads: Iterable[VariableRead]) -> None:
@@ -72,9 +74,6 @@ class Candidates:
             position = self._host[name].position if name in self._host else Position("", 1)
             for value in launched[name]:
                 self._add(name, value, "launcher", position)
-
-    def _has(self, name: str) -> bool:
-        return any(key[0] == name for key in self.found)
 
     def _from_default(self, name: str, operator: str, argument: str, position: Position) -> None:
         if operator in (":+", "+"):

@@ -147,3 +147,18 @@ def test_how_files_are_shown_is_part_of_the_question() -> None:
     ):
         with pytest.raises(Fault, match=shown):
             Documents(tree, "/root", relative=relative, memory=memory).compose("compose.yml")
+
+
+def test_what_patches_do_can_be_asked_when_nothing_can_be_read_any_more() -> None:
+    """Whether a failing patch stops the boot is another way through the script, which reads another file."""
+    files = {
+        **STATE,
+        "a/compose.yml": STATE["a/compose.yml"].replace("'./extra:", "'./late.sh:/late.sh', './extra:"),
+        "a/start.sh": "#!/bin/bash\npython3 /patches/fix.py || . /late.sh\nexec vllm serve /models/hare-9b\n",
+        "a/late.sh": "exit 1\n",
+        "patches.yml": PATCHES.replace("#41726", "#46329"),
+    }
+    assert "vllm-project/vllm#46329" in RULES.overlaid
+    report = audit(_repository(files, Memory()), RULES)
+    patches = [patch for unit in report.units for service in unit.services for patch in service.defaults[0].patches]
+    assert [(patch.failure_stops_boot, patch.wired) for patch in patches] == [(True, True)]

@@ -14,7 +14,7 @@ import pytest
 
 from tests.deployments.hostile import HOSTILE, WITHOUT_ANSWER
 
-_SECONDS = 4
+_SECONDS = 3
 """Of the processor, start-up and a busy machine included; an answer is due within two."""
 _MEMORY = 768 * 2**20
 """Of address space: the program's own, and 512 MiB."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.engine.model import Pin, Property, Value
 from bot.hazards.loader import load_rules
-from bot.hazards.model import Observation, Overlay, Situation, Subject, World
+from bot.hazards.model import Observation, Situation, StatedOverlay, Subject, World
 from bot.hazards.rule import Rules
 from bot.provenance import Position, Reason
 
@@ -44,7 +44,9 @@ def situation(
         properties=known(values),
         pin=pin,
         releases=(release,) if release else releases,
-        overlays=tuple(Overlay(f"patch {ref}", (ref,), wired, "its script is not here") for ref, wired in overlays),
+        overlays=tuple(
+            StatedOverlay(f"patch {ref}", (ref,), wired, "its script is not here") for ref, wired in overlays
+        ),
         sm=sm,
         observations=observations,
     )
