@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from dbos import DBOS, DBOSConfig
@@ -23,13 +23,13 @@ from prometheus_client import Counter as Metric
 from prometheus_client import Histogram
 from sqlalchemy.exc import SQLAlchemyError
 
+from bot.store.asking import insist, named
 from bot.store.database import Database
 from bot.store.inbox import APPLICATION, QUEUE, VERSION, WORKFLOW, Inbox
 from bot.store.job import CURRENT, Job, Later
 from bot.store.workers import BEAT_SECONDS, Workers
 
 log = logging.getLogger("seamguard.jobs")
-T = TypeVar("T")
 
 JOBS = Metric("seamguard_jobs", "Jobs that ended", ["kind", "outcome"])
 SECONDS = Histogram("seamguard_job_seconds", "From the start of a job to its end", ["kind"])
@@ -41,8 +41,8 @@ DELETE_AT_ONCE = 500
 CROWDED_SECONDS = 30.0
 """After which a job is looked at again whose account has too many others begun."""
 
-AWAY_SECONDS = 1.0
-"""After which the database is asked again that could not be asked."""
+INSIST_SECONDS = 60.0
+"""For which an attempt waits for the database; then it counts as failed, as one for which GitHub is away does."""
 
 TELLING_PAUSES = 4
 """Attempts at telling that a job was given up, less one."""
@@ -216,36 +216,50 @@ class Jobs:
                     return str(outcome["done"])
                 following = state.after(outcome, self._patience)
                 if following is None:
-                    return f"given up, and nobody was told: {state.reason}"
+                    return self._untold(job, state)
                 state, seconds = following
                 if state.reason is not None and state.failures == 0:
                     log.error("job given up", extra={"delivery": job.id, "kind": job.kind, "reason": state.reason})
                 if seconds > self._patience.held:
-                    await DBOS.run_step_async({"name": "again"}, self._again, stored, asdict(state), seconds)
-                    return f"put off for {seconds:.0f} seconds: {outcome['reason']}"
-                if seconds > 0:
+                    waited = await DBOS.run_step_async({"name": "again"}, self._again, stored, asdict(state), seconds)
+                    if not waited:
+                        return f"put off for {seconds:.0f} seconds: {outcome['reason']}"
+                elif seconds > 0:
                     until = float(outcome["at"]) + seconds
                     await DBOS.run_step_async({"name": "pause"}, self._pause, job.partition, until, outcome["newest"])
         finally:
             self._begun[job.account] -= 1
             self._begun += Counter()  # forgets whoever has none
 
+    @staticmethod
+    def _untold(job: Job, state: _State) -> str:
+        """A pull request without a check is found by the next sweep; of anything else the log alone tells."""
+        JOBS.labels(job.kind, "untold").inc()
+        told = {"delivery": job.id, "kind": job.kind, "about": job.partition, "reason": state.reason}
+        log.error("job given up, and nobody could be told", extra=told)
+        return f"given up, and nobody was told: {state.reason}"
+
     def _telling(self, stored: dict[str, Any], state: _State) -> tuple[Any, ...]:
         return "give up", self._give_up, stored, state.reason
 
-    async def _again(self, stored: dict[str, Any], state: Mapping[str, Any], seconds: float) -> None:
-        job, turn = Job.from_json(stored), int(stored.get("turn", 0)) + 1
-        await _insist(lambda: self.inbox.again(job, turn, state, seconds))
+    async def _again(self, stored: dict[str, Any], state: Mapping[str, Any], seconds: float) -> bool:
+        """Hands the job's next turn to the database. True when that could not be asked for as long as the pause is:
+        it is over then, and the job goes on here.
+        """
+        job, turn, until = Job.from_json(stored), int(stored.get("turn", 0)) + 1, time.time() + seconds
+        try:
+            await insist(lambda: self.inbox.again(job, turn, state, until - time.time()), seconds)
+        except SQLAlchemyError:
+            return True
+        return False
 
     async def _pause(self, partition: str, until: float, newest: int) -> None:
         """Ends early when something newer is asked about the same thing: a push waits for nothing it supersedes."""
         while (left := until - time.time()) > 0:
             await asyncio.sleep(min(left, self._patience.waking))
-            if await self._newest(partition) > newest:
-                return
-
-    async def _newest(self, partition: str) -> int:
-        return await _insist(lambda: self.inbox.newest(partition))
+            with contextlib.suppress(SQLAlchemyError):  # then nobody knows of anything newer, and the pause goes on
+                if await asyncio.to_thread(self.inbox.newest, partition) > newest:
+                    return
 
     async def _attempt(self, stored: dict[str, Any]) -> dict[str, Any]:
         job = Job.from_json(stored)
@@ -288,12 +302,22 @@ class Jobs:
         """What came of some work on a job; where it has to be done again, with what a pause goes by."""
         crowded = job.account and self._begun[job.account] > self._patience.begun // 2
         outcome: dict[str, Any] = {"reason": "too many jobs of the same account", "seconds": CROWDED_SECONDS}
-        newest = await self._newest(job.partition)
-        if not crowded:
-            async with self._turn_of(job.account), self._at_work:
+        newest = 0
+        try:
+            if crowded:
                 newest = await self._newest(job.partition)
-                outcome = await work()
+            else:
+                async with self._turn_of(job.account), self._at_work:
+                    newest = await self._newest(job.partition)
+                    outcome = await work()
+        except SQLAlchemyError as error:
+            context = {"delivery": job.id, "kind": job.kind, "reason": named(error)}
+            log.error("an attempt has failed: the database can't be asked", extra=context)
+            outcome = {"reason": "the database can't be asked", "seconds": None}
         return outcome if "done" in outcome else {**outcome, "at": time.time(), "newest": newest}
+
+    async def _newest(self, partition: str) -> int:
+        return await insist(lambda: self.inbox.newest(partition), INSIST_SECONDS)
 
     def _turn_of(self, account: str) -> contextlib.AbstractAsyncContextManager[object]:
         """An account has at most half of the places at work."""
@@ -351,18 +375,6 @@ class Jobs:
                 log.warning("a job of another version begins anew", extra={"delivery": job.id, "kind": job.kind})
                 self.inbox.again(job, turn, {}, 0.0)
             DBOS.cancel_workflow(workflow.workflow_id)
-
-
-async def _insist(ask: Callable[[], T]) -> T:
-    """What the database says, as soon as it can be asked. A job that ended with its error would be lost; DBOS waits in
-    the same way with what it writes itself.
-    """
-    while True:
-        try:
-            return await asyncio.to_thread(ask)
-        except SQLAlchemyError as error:
-            log.warning("the database could not be asked", extra={"reason": type(error).__name__})
-        await asyncio.sleep(AWAY_SECONDS)
 
 
 def _quiet() -> None:

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from bot.store import Database, Facts, Job, Jobs, Later, Patience, inbox
+from bot.store import Database, Facts, Job, Jobs, Later, Patience, asking, inbox
 from bot.store import jobs as jobs_module
 from bot.store.inbox import VERSION
 from tests.store.servers import databases
@@ -173,7 +173,7 @@ async def test_a_database_that_is_away_for_a_moment_loses_no_job(
         return real(*given)
 
     monkeypatch.setattr(inbox.Inbox, asked, fails)
-    monkeypatch.setattr(jobs_module, "AWAY_SECONDS", 0.01)
+    monkeypatch.setattr(asking, "AWAY_SECONDS", 0.01)
     handler = Recorder(sometimes)
     held = 15.0 if asked == "newest" else 0.0
     async with running(f"sqlite:///{tmp_path}/x.sqlite", handler, replace(QUICK, held=held, waking=0.02)) as jobs:
@@ -181,6 +181,57 @@ async def test_a_database_that_is_away_for_a_moment_loses_no_job(
         await settled(jobs)
         assert handler.calls == ["a"] * 3
         assert handler.given_up == []
+
+
+@pytest.mark.parametrize(("asked", "held"), [("newest", 15.0), ("again", 0.0)])
+async def test_a_database_that_stays_away_holds_no_job_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, held: float
+) -> None:
+    """What is asked of it has an end: an attempt's own limit, or the pause that was to be waited for there."""
+
+    def fails(*given: Any) -> Any:
+        raise OperationalError("SELECT 1", {}, Exception("the server is gone"))
+
+    def act(job: Job, attempt: int) -> str:
+        raise Later("GitHub is away")
+
+    monkeypatch.setattr(inbox.Inbox, asked, fails)
+    monkeypatch.setattr(asking, "AWAY_SECONDS", 0.01)
+    monkeypatch.setattr(jobs_module, "INSIST_SECONDS", 0.05)
+    handler = Recorder(act)
+    async with running(f"sqlite:///{tmp_path}/x.sqlite", handler, replace(QUICK, held=held)) as jobs:
+        await jobs.inbox.accept(command("a"))
+        if asked == "again":
+            await settled(jobs)
+            assert handler.given_up == [("a", "GitHub is away")]
+            assert len(handler.calls) == len(QUICK.pauses) + 1
+        else:
+            await settled(jobs)
+            assert handler.calls == []
+
+
+async def test_a_pause_is_over_at_its_end_though_the_database_is_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def act(job: Job, attempt: int) -> str:
+        if attempt == 1:
+            monkeypatch.setattr(inbox.Inbox, "newest", fails)
+            raise Later("GitHub is away")
+        return "fine"
+
+    real, failures = inbox.Inbox.newest, iter(range(4))
+
+    def fails(*given: Any) -> Any:
+        if next(failures, None) is not None:
+            raise OperationalError("SELECT 1", {}, Exception("the server is gone"))
+        return real(*given)
+
+    monkeypatch.setattr(asking, "AWAY_SECONDS", 0.01)
+    handler = Recorder(act)
+    async with running(f"sqlite:///{tmp_path}/x.sqlite", handler, replace(QUICK, waking=0.02)) as jobs:
+        await jobs.inbox.accept(command("a"))
+        await settled(jobs)
+    assert handler.calls == ["a", "a"]
 
 
 async def test_a_job_that_always_fails_is_given_up_with_a_word(tmp_path: Path) -> None:
