@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from bot.github.errors import NotFound, Unavailable
 from bot.github.model import PullKey, RepositoryName
 from bot.jobs import checks
 from bot.jobs.context import Context
@@ -38,7 +39,10 @@ class MergeGroups(_Quiet):
         """Writes the check."""
         github = await self._context.github(installation_of(job))
         check = checks.run_of(merge_group_check(), self._context.details_url)
-        await checks.write_alone(github, self._context.facts, repository_of(job), str(job.data["sha"]), check)
+        try:
+            await checks.write_alone(github, self._context.facts, repository_of(job), str(job.data["sha"]), check)
+        except NotFound as error:  # perhaps not yet: a queue that waits for the check waits for ever
+            raise Unavailable(str(error)) from error
         return "checked"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.github.client import GitHub
-from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended, TooLarge, Unprocessable
+from bot.github.errors import Forbidden, GitHubError, NotFound, Suspended, TooLarge, Unavailable, Unprocessable
 from bot.github.model import ChangedFiles, CheckRun, Conversation, PullKey
 from bot.jobs import checks
 from bot.jobs.analysis import Analysis, Reviewed
@@ -46,14 +46,21 @@ class Reviewing:
         pull, github = pull_of(job), await self._context.github(installation_of(job))
         try:
             files = await github.pull_files(pull)
-        except NotFound:
-            return "the pull request is gone"
-        if await self._idle(job, pull, files):
-            return await self._nothing(github, job, pull, files)
-        try:
+            if await self._idle(job, pull, files):
+                return await self._nothing(github, job, pull, files)
             return await self._full(github, job, pull, files)
+        except NotFound as error:
+            return await self._missing(github, pull, error)
+
+    async def _missing(self, github: GitHub, pull: PullKey, error: NotFound) -> str:
+        """What is not found is gone with its pull request; or GitHub has not heard of it yet, and is asked again."""
+        try:
+            conversation, _ = await github.conversation(pull)
         except NotFound:
             return "the pull request is gone"
+        if not conversation.is_open:
+            return "the pull request is closed"
+        raise Unavailable(f"not found, though the pull request is there: {error}") from error
 
     async def give_up(self, job: Job, reason: str) -> str:
         """Ends the check of a review that could not be finished: a required one must not wait for ever."""

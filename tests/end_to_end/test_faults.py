@@ -67,7 +67,7 @@ async def test_any_fault_at_a_call_is_survived(tmp_path: Path, call: str) -> Non
 async def _survives(folder: Path, call: str, names: list[str]) -> None:
     async with world(folder) as here:
         for number, name in enumerate(names):
-            await _forget(here)
+            forget(here)
             {**FAULTS, **GRAPHQL}[name](here.hub.faults, call)
             pull = await _reviewed(here, number)
             here.hub.faults.clear()
@@ -86,7 +86,7 @@ async def _many(folder: Path, count: int, seed: int, at_once: int = 1) -> int:
     chance = random.Random(seed)
     async with world(folder, patience=PERSISTENT) as here:
         for batch in range(count // at_once):
-            await _forget(here)
+            forget(here)
             numbers = range(batch * at_once, (batch + 1) * at_once)
             _spoil(here, chance, sum(chance.randint(1, 4) for _ in numbers))
             pulls = {
@@ -131,7 +131,7 @@ async def test_ten_thousand_faulty_answers_are_survived(tmp_path: Path, shard: i
         faulty += await _many(tmp_path / str(rounds), 60, 1000 * shard + rounds, at_once=20)
 
 
-async def _forget(here: World) -> None:
+def forget(here: World) -> None:
     """Cold again: a tree that is not known, a token that has to be fetched."""
     here.parts.app._installations.clear()
     here.parts.app._trees.clear()
