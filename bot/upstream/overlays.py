@@ -33,7 +33,8 @@ MAX_TEXT = 4 * 1024 * 1024
 """Characters of all of them together."""
 
 _FOLDER = re.compile(r"(?:^|/)(?:patch(?:es|sets?)?|overlays?|vendored)/", re.IGNORECASE)
-_INSTALLED = re.compile(r"/(?:site|dist)-packages/(vllm/(?:[\w-]+/)*[\w-]+\.py)$")
+_PACKAGES = ("/site-packages/", "/dist-packages/")
+_MODULE = re.compile(r"vllm/(?:[\w-]+/)*[\w-]+\.py")
 _ENDINGS = (".py", ".sh", ".bash", ".patch", ".diff")
 
 
@@ -107,9 +108,18 @@ def _over(path: str, mounted: Mapping[str, str]) -> str:
     parts = path.split("/")
     for depth in range(len(parts), 0, -1):
         place = mounted.get("/".join(parts[:depth]))
-        if place is not None and (found := _INSTALLED.search("/".join((place.rstrip("/"), *parts[depth:])))):
-            return found[1]
+        if place is not None and (found := _installed("/".join((place.rstrip("/"), *parts[depth:])))):
+            return found
     return ""
+
+
+def _installed(place: str) -> str:
+    """The module of the package that lies at a place in the container; empty where none does. The last folder of
+    packages counts: a pattern that tried each would take the square of the path's length.
+    """
+    found, folder = max((place.rfind(folder), folder) for folder in _PACKAGES)
+    module = place[found + len(folder) :]
+    return module if found >= 0 and _MODULE.fullmatch(module) else ""
 
 
 def scripts_of(tree: Tree, catalog: Catalog, mounted: Iterable[str] = ()) -> tuple[str, ...]:

@@ -302,6 +302,24 @@ def test_a_folder_of_patches_below_a_folder_of_that_name() -> None:
     assert check_script(whole, "x = 1\n", source(None)) == ()
 
 
+@pytest.mark.parametrize(
+    ("place", "module"),
+    [
+        ("/usr/lib/python3/dist-packages/vllm", "vllm/a/b.py"),
+        ("/dist-packages/vllm/", "vllm/a/b.py"),
+        ("/x/dist-packages/vllm/y/site-packages/vllm", "vllm/a/b.py"),
+        ("/usr/lib/python3/dist-packages/other", ""),
+        ("vllm", ""),
+        ("/site-packages/vllm/x y", ""),
+        ("/site-packages/vllm/a" * 50_000, "vllm/a/a/b.py"),
+    ],
+)
+def test_what_is_mounted_over_the_package(place: str, module: str) -> None:
+    """Also where the place is a megabyte long."""
+    (script,) = read_scripts(MemoryTree({"ours/a/b.py": "x = 1\n"}), ["ours/a/b.py"], {"ours": place})
+    assert script.over == module
+
+
 def test_a_module_that_a_mount_lays_over_another() -> None:
     tree = MemoryTree({"ours/manager.py": REWRITTEN})
     mounted = {"ours": "/usr/local/lib/python3.12/dist-packages/vllm/v1/core"}
