@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,11 @@ WORKERS = sa.Table(
     sa.Column("seen_at", sa.Float, nullable=False),
 )
 """The processes that work on jobs, and when each was last alive."""
+
+SUBSECONDS = (3, 42)
+"""The SQLite that knows `unixepoch('subsec')`, which DBOS takes for granted where Python is 3.12 or newer; systems of
+2023 have an older one.
+"""
 
 POOL_SIZE = 12
 BUSY_MILLISECONDS = 30_000
@@ -136,6 +143,8 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def connected(connection: Any, _: object) -> None:
         connection.isolation_level = "IMMEDIATE"
+        if sqlite3.sqlite_version_info < SUBSECONDS:
+            connection.create_function("unixepoch", 1, _unixepoch)
         for pragma in (
             f"busy_timeout={BUSY_MILLISECONDS}",
             "journal_mode=WAL",
@@ -145,6 +154,10 @@ def _sqlite(url: sa.URL) -> sa.Engine:
             connection.execute(f"PRAGMA {pragma}")
 
     return engine
+
+
+def _unixepoch(modifier: str) -> float | int | None:
+    return {"subsec": time.time(), "now": int(time.time())}.get(modifier)
 
 
 def _postgresql(url: sa.URL) -> sa.Engine:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from bot.store import Facts
+from bot.store import database as database_module
 from bot.store.database import Database
 
 
@@ -48,3 +51,16 @@ def test_everything_that_begins_so(facts: Facts) -> None:
     facts.remember("other", "acme/a x", {})
     assert facts.all("notice", "acme/a ") == {"acme/a x": {"key": "acme/a x"}, "acme/a y": {"key": "acme/a y"}}
     assert len(facts.all("notice")) == 5
+
+
+def test_every_sqlite_tells_the_time_below_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DBOS asks for it where Python is new, though the system's SQLite may be old."""
+    for known in (database_module.SUBSECONDS, (99, 0)):
+        monkeypatch.setattr(database_module, "SUBSECONDS", known)
+        database = Database(f"sqlite:///{tmp_path}/{known[0]}.sqlite")
+        with database.engine.begin() as connection:
+            connection.execute(sa.text("CREATE TABLE t (at INTEGER DEFAULT (unixepoch('subsec') * 1000), x)"))
+            connection.execute(sa.text("INSERT INTO t (x) VALUES (1)"))
+            at = connection.execute(sa.text("SELECT at FROM t")).scalar()
+        database.close()
+        assert abs(float(at or 0) / 1000 - time.time()) < 60
