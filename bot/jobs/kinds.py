@@ -30,7 +30,8 @@ def job_of(delivery: str, event: payloads.Event) -> Job | None:
             edited = event.action == "edited" and event.base_changed
             if event.action not in REVIEWED_ACTIONS and not edited:
                 return None
-            return review_job(delivery, event.installation, event.pull, event.head_sha)
+            new = event.action == "opened"
+            return review_job(delivery, event.installation, event.pull, event.head_sha, new=new)
         case payloads.CommentEvent():
             asked = () if event.author_is_bot else asked_in(event.body)
             if not asked:
@@ -82,9 +83,13 @@ def job_of(delivery: str, event: payloads.Event) -> Job | None:
             return None
 
 
-def review_job(identity: str, installation: int, pull: PullKey, head_sha: str | None, *, forced: bool = False) -> Job:
-    """The review of a pull request. `forced`: somebody asked for it, so nothing is skipped."""
-    data = {**_issue(installation, pull), "head": head_sha, "forced": forced}
+def review_job(
+    identity: str, installation: int, pull: PullKey, head_sha: str | None, *, forced: bool = False, new: bool = False
+) -> Job:
+    """The review of a pull request. `forced`: somebody asked for it, so nothing is skipped. `new`: it was opened just
+    now, so nothing of ours can stand in it.
+    """
+    data = {**_issue(installation, pull), "head": head_sha, "forced": forced, "new": new}
     return Job(identity, REVIEW, str(pull), data, latest_wins=True, account=pull.repository.owner)
 
 

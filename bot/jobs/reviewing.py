@@ -46,7 +46,7 @@ class Reviewing:
         pull, github = pull_of(job), await self._context.github(installation_of(job))
         try:
             files = await github.pull_files(pull)
-            if await self._idle(job, pull, files):
+            if await self._idle(github, job, pull, files):
                 return await self._nothing(github, job, pull, files)
             return await self._full(github, job, pull, files)
         except NotFound as error:
@@ -82,14 +82,25 @@ class Reviewing:
         await checks.write_alone(github, self._context.facts, pull.repository, head, check)
         return f"given up, and said so: {reason}"
 
-    async def _idle(self, job: Job, pull: PullKey, files: ChangedFiles) -> bool:
+    async def _idle(self, github: GitHub, job: Job, pull: PullKey, files: ChangedFiles) -> bool:
         """Whether nothing has to be looked at: no file matters, nobody insists, and nothing of ours is there."""
         if job.data.get("forced") or not (files.head_sha or job.data.get("head")) or not files.complete:
             return False
         if any(matters(path) for file in files.files for path in (file.path, file.previous_path) if path):
             return False
+        return not await self._spoken(github, job, pull)
+
+    async def _spoken(self, github: GitHub, job: Job, pull: PullKey) -> bool:
+        """Whether something of ours stands in a pull request. GitHub knows where nothing is remembered: the repository
+        may have had another name, or it was long ago.
+        """
         known = await self._context.facts.recall_soon(REVIEWED, str(pull))
-        return not (known and known.get("comments"))
+        if known is not None:
+            return bool(known.get("comments"))
+        if job.data.get("new"):
+            return False
+        conversation, _ = await github.conversation(pull)
+        return not conversation.complete or any(comment.author_is_app for comment in conversation.comments)
 
     async def _nothing(self, github: GitHub, job: Job, pull: PullKey, files: ChangedFiles) -> str:
         head = str(files.head_sha or job.data["head"])

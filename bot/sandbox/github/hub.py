@@ -241,6 +241,14 @@ class Hub:
         repository.name = name
         self.add(repository)
 
+    def transfer(self, repository: Repository, owner: str) -> None:
+        """Give a repository to another account; the old name redirects. The old account's installations lose it."""
+        old = repository.full_name.lower()
+        self._former[old] = repository.id
+        del self._names[old]
+        repository.owner = self.user(owner, "Organization")
+        self.add(repository)
+
     def delete(self, repository: Repository) -> None:
         """Remove a repository. Pull requests from it stay, without their head's repository."""
         del self._names[repository.full_name.lower()], self.repositories[repository.id]
