@@ -23,12 +23,19 @@ def register_command(
     public_url: str, organisation: str | None, name: str | None, port: int, env_file: Path, opens: bool
 ) -> None:
     """Register the App at GitHub, with the permissions and events of app.yaml."""
-    from bot.web.registration import RegistrationError
+    from bot.web.registration import RegistrationError, check_beforehand
+    from bot.web.server import NotListening
+    from bot.web.settings import SettingsError
 
     try:
+        check_beforehand(public_url, env_file)
         asyncio.run(_register(public_url, organisation, name, port, env_file, opens))
     except RegistrationError as error:
         raise Failure(str(error)) from error
+    except SettingsError as error:
+        raise Failure("\n".join(error.problems)) from error
+    except NotListening as error:
+        raise Failure(f"{error}; choose another --port") from error
 
 
 async def _register(
@@ -39,12 +46,9 @@ async def _register(
     from bot.web.manifest import read_manifest
     from bot.web.registration import Registration
     from bot.web.server import listening
-    from bot.web.settings import SettingsError, load
+    from bot.web.settings import api_url
 
-    try:
-        api = load(dotenv=env_file).api_url
-    except SettingsError as error:
-        raise Failure("\n".join(error.problems)) from error
+    api = api_url(env_file)
     registration = Registration(
         read_manifest(),
         public_url.rstrip("/"),

@@ -43,6 +43,7 @@ async def _sandbox(settings: Settings) -> None:
 def _run(*, web: bool, work: bool) -> None:
     from bot.store import DatabaseError
     from bot.web.process import NotConfigured, serve
+    from bot.web.server import NotListening
     from bot.web.settings import SettingsError, load
 
     try:
@@ -55,5 +56,12 @@ def _run(*, web: bool, work: bool) -> None:
         raise Failure("the settings can't be used:\n  " + "\n  ".join(error.problems)) from error
     except (NotConfigured, DatabaseError) as error:
         raise Failure(str(error)) from error
-    except OSError as error:
-        raise Failure(f"can't listen: {error.strerror or error}; choose another PORT or HOST") from error
+    except NotListening as error:
+        raise Failure(f"{error}; choose another PORT or HOST") from error
+    except FileNotFoundError as error:
+        if error.filename != "git" or settings.configured:
+            raise
+        raise Failure(
+            "no credentials are set, and the sandbox that is shown without any needs git, which is not installed; "
+            "`seamguard register` makes a real App"
+        ) from error

@@ -141,6 +141,11 @@ class App:
                 break
         return tuple(found)
 
+    async def hook_url(self) -> str | None:
+        """Where webhooks go; None where no address is set."""
+        data = object_of((await self._requests.send(Request("GET", "/app/hook/config"))).data)
+        return str(data.get("url") or "") or None
+
     async def redeliver(self, delivery: int) -> None:
         """Have a webhook delivered again. It arrives under the same id."""
         await self._requests.send(

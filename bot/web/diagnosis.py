@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from bot.github.app import App
 from bot.github.errors import GitHubError, NotFound, Unauthorised
@@ -33,7 +35,7 @@ async def diagnose(settings: Settings) -> list[Diagnosis]:
         return [*found, Diagnosis(False, "no credentials", "run `seamguard register`")]
     async with App(settings.issuer, settings.private_key, settings.hosts) as app:
         try:
-            found += await _app(app, manifest)
+            found += await _app(app, manifest, settings.public_url)
         except (Unauthorised, NotFound):
             advice = "CLIENT_ID (or APP_ID) and PRIVATE_KEY must be of the same App, and this machine's clock right"
             found.append(Diagnosis(False, "GitHub does not take the credentials", advice))
@@ -50,6 +52,9 @@ def _store(settings: Settings) -> Diagnosis:
     except DatabaseError as error:
         return Diagnosis(False, str(error), "correct DATABASE_URL")
     try:
+        file = database.engine.url.database
+        if database.is_sqlite and file and not Path(file).exists():
+            return _unmade(Path(file))
         database.check()
     except DatabaseError as error:
         return Diagnosis(False, str(error), "start the database, or correct DATABASE_URL")
@@ -58,7 +63,15 @@ def _store(settings: Settings) -> Diagnosis:
     return Diagnosis(True, f"the store answers: {database.shown}")
 
 
-async def _app(app: App, manifest: Manifest) -> list[Diagnosis]:
+def _unmade(file: Path) -> Diagnosis:
+    """Of an SQLite file that is not there, as before the first start."""
+    folder = next(folder for folder in file.absolute().parents if folder.exists())
+    if os.access(folder, os.W_OK):
+        return Diagnosis(True, f"the store is made at the first start: {file}")
+    return Diagnosis(False, f"the store can't be made: {folder} may not be written", "correct DATABASE_URL")
+
+
+async def _app(app: App, manifest: Manifest, public_url: str | None) -> list[Diagnosis]:
     identity = await app.app()
     found = [Diagnosis(True, f"the credentials are those of {identity.name} ({identity.slug})")]
     settings_page = f"{identity.html_url}/permissions" if identity.html_url else "the App's settings"
@@ -74,7 +87,20 @@ async def _app(app: App, manifest: Manifest) -> list[Diagnosis]:
         if not events
         else Diagnosis(False, f"the App is not told of {', '.join(events)}", f"subscribe to them in {settings_page}")
     )
+    found.append(_address(await app.hook_url(), public_url))
     return [*found, *await _installations(app, manifest), await _deliveries(app)]
+
+
+def _address(hook_url: str | None, public_url: str | None) -> Diagnosis:
+    """Where GitHub sends webhooks to, against where this server says that it is."""
+    if hook_url is None:
+        return Diagnosis(
+            False, "the App has no address for webhooks", "set it in the App's settings: https://…/webhook"
+        )
+    if public_url is not None and hook_url != f"{public_url}/webhook":
+        advice = f"correct the address in the App's settings to {public_url}/webhook, or PUBLIC_URL"
+        return Diagnosis(False, f"webhooks go to {hook_url}, and PUBLIC_URL is {public_url}", advice)
+    return Diagnosis(True, f"webhooks go to {hook_url}")
 
 
 async def _installations(app: App, manifest: Manifest) -> list[Diagnosis]:

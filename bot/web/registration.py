@@ -7,13 +7,14 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import aiohttp
 from aiohttp import web
@@ -23,6 +24,7 @@ from bot.github.requests import API_VERSION, JSON, USER_AGENT
 from bot.web import pages
 from bot.web.dotenv import write_dotenv
 from bot.web.manifest import Manifest
+from bot.web.settings import written
 
 EXCHANGE_SECONDS = 30.0
 
@@ -38,6 +40,21 @@ class Registered:
     slug: str
     html_url: str
     events: tuple[str, ...]
+
+
+def check_beforehand(public_url: str, dotenv: Path) -> None:
+    """Whether what GitHub will hand out, once, can be kept. Raises `RegistrationError`, `SettingsError`."""
+    parts = urlsplit(public_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise RegistrationError(f"--url is no address: {public_url!r}; write it like https://bot.example.org")
+    if not dotenv.parent.is_dir() or not os.access(dotenv.parent, os.W_OK):
+        raise RegistrationError(f"{dotenv} can't be written: is its folder there, and yours?")
+    known = [name for name in ("CLIENT_ID", "PRIVATE_KEY") if name in written(dotenv)]
+    if known:
+        raise RegistrationError(
+            f"{dotenv} has the credentials of an App already ({', '.join(known)}), and they would be lost; take them "
+            "out of it, or have the new ones written elsewhere with --env-file"
+        )
 
 
 class Registration:

@@ -22,6 +22,11 @@ from bot.web.webhook import MAX_BODY_BYTES, Webhook
 
 log = logging.getLogger("seamguard.web")
 
+
+class NotListening(Exception):
+    """The address or the port can't be had. The message says why."""
+
+
 Check = Callable[[], Awaitable[None]]
 """Raises an exception whose message says what is wrong."""
 
@@ -137,12 +142,18 @@ async def _plain_errors(
 
 @asynccontextmanager
 async def listening(app: web.Application, host: str, port: int, grace: float = 10.0) -> AsyncIterator[str]:
-    """Serves until the context ends; then answers what has begun. Gives the server's own address."""
+    """Serves until the context ends; then answers what has begun. Gives the server's own address.
+
+    Raises `NotListening`.
+    """
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=grace, handle_signals=False)
     await runner.setup()
     try:
         site = web.TCPSite(runner, host, port)
-        await site.start()
+        try:
+            await site.start()
+        except OSError as error:
+            raise NotListening(f"can't listen: {error.strerror or error}") from error
         bound = runner.addresses[0]
         shown = host if ":" not in host else f"[{host}]"
         yield f"http://{shown}:{bound[1]}"

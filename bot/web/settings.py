@@ -97,14 +97,26 @@ VARIABLES: Mapping[str, str] = {
 
 def load(environment: Mapping[str, str] | None = None, dotenv: Path = DOTENV) -> Settings:
     """The settings of the process: `.env`, and over it the environment. Raises `SettingsError`."""
-    variables: dict[str, str] = {}
+    return read({**written(dotenv), **(os.environ if environment is None else environment)})
+
+
+def written(dotenv: Path) -> dict[str, str]:
+    """The variables of a file, none where it is not there. Raises `SettingsError`."""
     try:
-        variables |= read_dotenv(dotenv.read_text(encoding="utf-8"))
+        return read_dotenv(dotenv.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        pass
+        return {}
     except (OSError, UnicodeDecodeError, NotDotenv) as error:
         raise SettingsError([f"{dotenv} can't be read: {error}"]) from error
-    return read({**variables, **(os.environ if environment is None else environment)})
+
+
+def api_url(dotenv: Path) -> str:
+    """Where the API is, whatever else is set or missing. Raises `SettingsError`."""
+    reader = _Reader({**written(dotenv), **os.environ})
+    address = reader.address("GITHUB_API_URL") or GITHUB_API
+    if reader.problems:
+        raise SettingsError(reader.problems)
+    return address
 
 
 def read(variables: Mapping[str, str]) -> Settings:

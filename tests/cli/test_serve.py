@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,43 @@ def test_a_database_that_is_none_is_told(run: Run, monkeypatch: pytest.MonkeyPat
     assert answer.status == 2
     assert "use PostgreSQL or SQLite" in answer.err
     assert "hunter2" not in answer.err
+
+
+REGISTER = ("register", "--no-open", "--url")
+
+
+@pytest.mark.parametrize("url", ["bot.example.org", "ftp://bot.example.org", "https://"])
+def test_an_address_that_is_none_is_told_before_github_is_asked(run: Run, url: str) -> None:
+    answer = run(*REGISTER, url)
+    assert answer.status == 2
+    assert "write it like https://bot.example.org" in answer.err
+
+
+def test_credentials_that_are_there_are_not_overwritten(run: Run, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("CLIENT_ID=Iv1.x\n")
+    answer = run(*REGISTER, "https://bot.example.org")
+    assert answer.status == 2
+    assert "CLIENT_ID" in answer.err
+    assert "--env-file" in answer.err
+
+
+def test_credentials_that_could_not_be_kept_are_not_asked_for(run: Run) -> None:
+    answer = run(*REGISTER, "https://bot.example.org", "--env-file", "nowhere/.env")
+    assert answer.status == 2
+    assert "is its folder there" in answer.err
+
+
+def test_a_port_that_is_taken_is_told(run: Run) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        answer = run(*REGISTER, "https://bot.example.org", "--port", str(taken.getsockname()[1]))
+    assert answer.status == 2
+    assert "choose another --port" in answer.err
+
+
+def test_a_sandbox_without_git_is_told(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    answer = run("serve")
+    assert answer.status == 2
+    assert "needs git" in answer.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -79,20 +80,26 @@ async def test_a_code_that_counts_no_more_is_told(tmp_path: Path) -> None:
 
 async def test_the_doctor_finds_what_is_wrong(tmp_path: Path) -> None:
     async with simulated_github() as hub:
-        app = hub.register_app(webhook_secret=SECRET)
+        app = hub.register_app(webhook_secret=SECRET, hook_url="https://bot.example/webhook")
         settings = Settings(
             app.client_id, app.private_key, SECRET, hub.url, database_url=f"sqlite:///{tmp_path}/store.sqlite"
         )
         found = await diagnose(settings)
         assert [finding.what for finding in found if not finding.good] == ["the App is installed nowhere"]
+        assert not (tmp_path / "store.sqlite").exists(), "it writes nothing"
+        app.hook_url = None
         repository = hub.repository("acme/serving", FILES, installed=True)
+        app.hook_url = "https://bot.example/webhook"
+        hub.hooks.deliveries.clear()
         assert all(finding.good for finding in await diagnose(settings))
         hub.set_permissions(repository.installation, {**PERMISSIONS, "checks": "read"})
         app.events.remove("merge_group")
         app.hook_url = "http://127.0.0.1:1/webhook"
+        settings = replace(settings, public_url="https://bot.example")
         repository.open_pull({"a": "b"})
         await hub.settled()
         bad = "\n".join(f"{finding.what}: {finding.advice}" for finding in await diagnose(settings) if not finding.good)
+        assert "webhooks go to http://127.0.0.1:1/webhook" in bad
         assert "checks: write" in bad
         assert "merge_group" in bad
         assert "have not arrived" in bad
