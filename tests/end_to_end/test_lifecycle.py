@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.github import PullHandle
+from bot.sandbox.github import CheckRun, PullHandle
 from tests.end_to_end.harness import CLEAN, REFUSED, World, open_threads, ours, the_check, world
 from tests.end_to_end.test_deliveries import sweep
 
@@ -29,8 +29,8 @@ def state(pull: PullHandle) -> State:
     return (checks[0].conclusion if checks else None), len(open_threads(pull)), len(ours(pull))
 
 
-def opened(here: World, **more: bool) -> PullHandle:
-    return here.repository.open_pull({"compose/one.yml": REFUSED}, **more)
+def opened(here: World, *, fork: bool = False, draft: bool = False) -> PullHandle:
+    return here.repository.open_pull({"compose/one.yml": REFUSED}, fork=fork, draft=draft)
 
 
 async def reviewed(here: World) -> PullHandle:
@@ -66,7 +66,7 @@ ACTS: dict[str, Acts] = {
 }
 
 
-def the_first(pull: PullHandle):  # type: ignore[no-untyped-def]
+def the_first(pull: PullHandle) -> CheckRun:
     return next(iter(pull.repository.runs.values()))
 
 
