@@ -86,7 +86,7 @@ def test_every_reference_on_request(run: Run, folder: Path) -> None:
         ("{", "line 1: not JSON"),
         ("[]", "line 1: not a JSON object"),
         ('{"facts": []}', "line 1: a reference"),
-        ('{"kind": "pull"}', "fact 1 (pull)"),
+        ('{"kind": "pull", "state": "gone"}', "fact 1 (pull)"),
     ],
 )
 def test_broken_facts_are_refused(run: Run, folder: Path, tmp_path: Path, line: str, message: str) -> None:
