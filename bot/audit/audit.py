@@ -14,6 +14,7 @@ from bot.audit.discovery import Discovery, Skipped, Unit, discover, mentions_an_
 from bot.audit.observations import of_compose_error, of_seams
 from bot.audit.statements import against_statements
 from bot.audit.subject import subject
+from bot.audit.undecided import Undecided, undecided
 from bot.catalog import Problem, idle_globs
 from bot.compose import ComposeError, Project, load_project
 from bot.engine import Pin
@@ -43,7 +44,8 @@ _STAND_IN = "1"
 class UnitReport:
     """One compose: what the rules found, and those of its services that run an inference server.
 
-    `unresolved` are services of which it is not known what they run.
+    `unresolved` are services of which it is not known what they run; `undecided` says why, of those that seem to run
+    an inference server.
     """
 
     unit: Unit
@@ -51,6 +53,7 @@ class UnitReport:
     services: tuple[ResolvedService, ...]
     unresolved: frozenset[str]
     project: Project
+    undecided: tuple[Undecided, ...] = ()
 
     def holds(self, path: str) -> bool:
         """Whether services of this file are services of the compose."""
@@ -97,6 +100,12 @@ class Report:
         return tuple(
             sorted(found.values(), key=lambda finding: (finding.path, finding.line, finding.rule, finding.cause))
         )
+
+    @property
+    def undecided(self) -> tuple[Undecided, ...]:
+        """What could not be decided, each service once, in order of the files."""
+        found = {(one.path, one.service): one for unit in self.units for one in unit.undecided}
+        return tuple(found[key] for key in sorted(found))
 
     def resolves(self, path: str, service: str) -> bool:
         """Whether it is known what a service runs, or that it is not there."""
@@ -192,9 +201,13 @@ def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     services: list[ResolvedService] = []
     findings: list[Finding] = []
     unresolved: set[str] = set()
+    lost: list[Undecided] = []
     for name in project.services:
         service = resolve_service(repository, unit.files, name, interplay=rules.interplay, project=project)
-        if is_inference_server(service.kind) or _is_meant_to_serve(service):
+        doubt = None if project.errors else undecided(service, repository.tree)
+        if doubt is not None:
+            lost.append(doubt)
+        if is_inference_server(service.kind) or doubt is not None or _is_meant_to_serve(service):
             services.append(service)
             findings += _findings(repository, service, rules)
         if not all(world.resolved for world in service.defaults):
@@ -204,7 +217,7 @@ def _audited(repository: Repository, unit: Unit, rules: Rules) -> UnitReport:
     findings += _refusals(repository, unit, project, rules)
     findings = [_placed(finding, unit) for finding in findings]
     _settle(services, rules)
-    return UnitReport(unit, tuple(findings), tuple(services), frozenset(unresolved), project)
+    return UnitReport(unit, tuple(findings), tuple(services), frozenset(unresolved), project, tuple(lost))
 
 
 def _settle(services: Iterable[ResolvedService], rules: Rules) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.audit import Report, Unit, audit
+from bot.audit import Report, Unit, audit, undecided_json
 from bot.cli.clock import clock_of
 from bot.cli.failure import Failure
 from bot.cli.hints import near
@@ -87,9 +87,9 @@ def audit_forms(report: Report, rules: Rules, links: Callable[[], Links], fixes:
         return as_json(report_sarif(report, rules, fixes))
 
     def github() -> str:
-        from bot.cli.workflow import annotated
+        from bot.cli.workflow import annotated, undecided
 
-        return as_lines(annotated(report.findings))
+        return as_lines((*annotated(report.findings), *undecided(report.undecided)))
 
     return {"json": lambda: as_json(report_json(report)), "markdown": markdown, "sarif": sarif, "github": github}
 
@@ -157,4 +157,5 @@ def report_json(report: Report) -> dict[str, Any]:
             for problem in report.problems
         ],
         "skipped": [{"path": item.path, "reason": item.reason} for item in report.skipped],
+        "undecided": [undecided_json(one) for one in report.undecided],
     }

@@ -58,8 +58,12 @@ def explain_command(
         def work() -> list[ResolvedService]:
             return [resolve_service(repository, files, name, environment=env, symbols=symbols) for files, name in names]
 
-        for (files, _), resolved in zip(names, informed(work, pins_of, Learning(offline)), strict=True):
+        answered = [
             _explain(resolved, property_name, " with ".join(files) if several else "")
+            for (files, _), resolved in zip(names, informed(work, pins_of, Learning(offline)), strict=True)
+        ]
+    if not any(answered):
+        raise SystemExit(2)
 
 
 def _check_words(subject: str, property_name: str | None, rules: Rules) -> None:
@@ -97,8 +101,11 @@ def _services(
     return found
 
 
-def _explain(service: ResolvedService, property_name: str | None, where: str = "") -> None:
-    """`where` names the files, where they are started in several ways."""
+def _explain(service: ResolvedService, property_name: str | None, where: str = "") -> bool:
+    """Tells the chains of a service; whether there was one to tell. `where` names the files, where they are started in
+    several ways.
+    """
+    answered = False
     for world in service.worlds:
         if world.engine is None:
             reasons = "; ".join(item.reason for item in world.unresolved) or f"it runs {world.kind or 'no engine'}"
@@ -108,6 +115,8 @@ def _explain(service: ResolvedService, property_name: str | None, where: str = "
             if property_name in (None, name):
                 from bot.cli import text
 
+                answered = True
                 links = source_links(world.engine.releases, value)
                 way = f", as {where}" if where else ""
                 text.print_chain(f"{service.name}: {name}", value, links, f"{way}{text.fork(world)}")
+    return answered

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from bot.audit import Contains, Report, Unit, audit, unknown_rules
+from bot.audit import Contains, Report, Unit, audit, undecided_json, unknown_rules
 from bot.catalog import Configuration
 from bot.cli.clock import clock_of
 from bot.cli.failure import Failure
@@ -112,9 +112,10 @@ def review_forms(outcome: Review, rules: Rules, links: Callable[[], Links]) -> d
         return as_json(review_sarif(outcome, rules))
 
     def github() -> str:
-        from bot.cli.workflow import annotated
+        from bot.cli.workflow import annotated, undecided
 
-        return as_lines(annotated(f for f in outcome.introduced_or_worsened if f.level != "folded"))
+        told = annotated(f for f in outcome.introduced_or_worsened if f.level != "folded")
+        return as_lines((*told, *undecided(outcome.undecided)))
 
     return {
         "json": lambda: as_json(review_json(outcome)),
@@ -277,6 +278,7 @@ def review_json(outcome: Review) -> dict[str, Any]:
             for comment in outcome.comments
         ],
         "bumps": [_bump_json(bump) for bump in outcome.bumps],
+        "undecided": [{**undecided_json(one), "lost": one in outcome.lost} for one in outcome.undecided],
         "summary": summary(outcome),
     }
 

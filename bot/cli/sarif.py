@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bot import __version__
-from bot.audit import Report
+from bot.audit import Report, Undecided
 from bot.cli.severity import worst_first
 from bot.hazards import Finding, Level, Rule, Rules
 from bot.markdown import shortened
@@ -71,6 +71,7 @@ def report_sarif(report: Report, rules: Rules, fixes: Fixes | None = None) -> di
     """
     notes = [(problem.position.path, problem.position.line, problem.message) for problem in report.problems]
     notes += [(item.path, 1, item.reason) for item in report.skipped]
+    notes += _undecided(report.undecided)
     edits = fixes or {}
     return _log([_Told(finding, fix=edits.get(finding.identity)) for finding in report.findings], rules, notes)
 
@@ -79,7 +80,11 @@ def review_sarif(review: Review, rules: Rules) -> dict[str, Any]:
     """What a change does: the findings that it introduces (`new`) or alters (`updated`), on its new version."""
     told = [_Told(finding, "new", review.fixes.get(finding.identity)) for finding in review.introduced]
     told += [_Told(after, "updated", review.fixes.get(after.identity)) for _, after in review.changed]
-    return _log(told, rules)
+    return _log(told, rules, _undecided(review.undecided))
+
+
+def _undecided(found: Iterable[Undecided]) -> list[tuple[str, int, str]]:
+    return [(one.place.path, one.place.line, f"{one.path}: {one.told}") for one in found]
 
 
 def _log(told: Iterable[_Told], rules: Rules, notes: Iterable[tuple[str, int, str]] = ()) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from bot.audit import Report
+from bot.audit import Report, Undecided
 from bot.cli.terminal import Span, Terminal
 from bot.engine import Pin, Property, Value
 from bot.engine.agreement import unknown_release
@@ -28,6 +28,8 @@ _GUARDS = {
     None: "whether the engine starts when it fails is not known",
 }
 _LEVELS = ("error", "warning", "notice", "folded")
+_MAX_UNDECIDED = 20
+"""Services that could not be resolved, a line each; the JSON names all of them."""
 
 
 def print_resolution(
@@ -158,10 +160,23 @@ def print_report(report: Report, *, folded: bool = False) -> None:
     where = f"{_number(services, 'service')} of {_number(len(report.units), 'compose')}"
     hint = " --folded shows the folded ones." if len(shown) < len(report.findings) else ""
     out.line(f"{_counts(report.findings)} in {where}.{hint}")
+    _print_undecided(out, report.undecided)
     if report.skipped:
         out.line(f"{_number(len(report.skipped), 'file')} left out:")
         for item in report.skipped:
             out.line(f"  {item.path}: {item.reason}")
+
+
+def _print_undecided(out: Terminal, found: Sequence[Undecided], lost: Collection[Undecided] = ()) -> None:
+    """Services of which nobody can say that all is well; `lost` are those that were resolved before a change."""
+    if not found:
+        return
+    out.line((f"{_number(len(found), 'service')} could not be decided:", "yellow"))
+    for one in found[:_MAX_UNDECIDED]:
+        before = " (it was resolved before this change)" if one in lost else ""
+        out.line(f"  {one.place}: {one.path}: {one.told}{before}")
+    if len(found) > _MAX_UNDECIDED:
+        out.line(f"  and {len(found) - _MAX_UNDECIDED} more")
 
 
 def _counts(findings: Iterable[Finding]) -> str:
@@ -238,6 +253,7 @@ def print_review(review: Review) -> None:
     """What `review` found in a change."""
     out = Terminal()
     out.line((f"conclusion: {review.conclusion}", "bold"))
+    _print_undecided(out, review.undecided, review.lost)
     if review.introduced:
         out.line()
         out.line(("introduced", "underline"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from bot.audit import Undecided
 from bot.cli.severity import worst_first
 from bot.hazards import Finding
 from bot.markdown import shortened
@@ -14,6 +15,9 @@ MAX_TITLE = 255
 
 MAX_MESSAGE = 4_000
 """Characters of a message; GitHub takes 64 KB, and nobody reads them in a diff."""
+
+MAX_UNDECIDED = 5
+"""Notices about services that could not be resolved: GitHub shows ten of a step, and findings need some."""
 
 _COMMANDS = {"error": "error", "warning": "warning", "notice": "notice", "folded": "debug"}
 
@@ -30,6 +34,15 @@ def annotation(finding: Finding) -> str:
     service = f"{finding.service}: " if finding.service else ""
     message = shortened(f"{service}{finding.message} {finding.remedy}".strip(), MAX_MESSAGE)
     return f"::{_COMMANDS[finding.level]} {place}::{_data(message)}"
+
+
+def undecided(found: Sequence[Undecided]) -> Iterator[str]:
+    """A notice for each of the first services that could not be resolved, and one for how many there are besides."""
+    for one in found[:MAX_UNDECIDED]:
+        place = f"file={_property(one.place.path)},line={max(one.place.line, 1)},title=not decided"
+        yield f"::notice {place}::{_data(shortened(f'{one.path}: {one.told}', MAX_MESSAGE))}"
+    if len(found) > MAX_UNDECIDED:
+        yield f"::notice title=not decided::{len(found) - MAX_UNDECIDED} more services could not be resolved"
 
 
 def fault(message: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.audit import Undecided
 from bot.hazards import Conclusion, Finding, Level, improved
 from bot.markdown import clipped, prose, shortened
 from bot.printable import printable
@@ -13,7 +14,7 @@ from bot.review.compare import Review
 from bot.review.limits import GITHUB, Limits
 from bot.review.links import OFFLINE, Links
 from bot.review.sections import fitted
-from bot.review.summary import counted, further_sections, main_sections
+from bot.review.summary import MAX_UNDECIDED, counted, further_sections, main_sections
 
 AnnotationLevel = Literal["notice", "warning", "failure"]
 
@@ -54,11 +55,14 @@ def check(review: Review, links: Links = OFFLINE, limits: Limits = GITHUB) -> Ch
     """The check of a review."""
     noted = [finding for finding in (*review.news, *review.worsened) if finding.level != "folded"]
     noted.sort(key=lambda finding: (list(_LEVELS).index(finding.level), finding.path, finding.line))
+    open_ends = (_open_end(one, limits) for one in review.undecided[:MAX_UNDECIDED])
     return CheckOutput(
         title=shortened(title(review), limits.check_title),
         summary=fitted(main_sections(review, links), limits.check),
         conclusion=review.conclusion,
-        annotations=tuple(_annotation(finding, limits) for finding in noted[:MAX_ANNOTATIONS]),
+        annotations=(*(_annotation(finding, limits) for finding in noted[:MAX_ANNOTATIONS]), *open_ends)[
+            :MAX_ANNOTATIONS
+        ],
         text=fitted(further_sections(review, links), limits.check),
     )
 
@@ -66,13 +70,14 @@ def check(review: Review, links: Links = OFFLINE, limits: Limits = GITHUB) -> Ch
 def title(review: Review) -> str:
     """The review in one line."""
     introduced, worse = counted(review.news), counted(review.worsened)
-    fixed = len(review.fixed)
+    fixed, count = len(review.fixed), len(review.undecided)
     better = sum(improved(*pair) for pair in review.changed)
     parts = [
-        f"introduces {introduced}" if introduced else "" if worse else "introduces no hazard",
+        f"introduces {introduced}" if introduced else "" if worse or review.undecided else "introduces no hazard",
         f"worsens {worse}" if worse else "",
         f"improves {better}" if better else "",
         f"fixes {fixed}" if fixed else "",
+        f"{count} service{'' if count == 1 else 's'} could not be decided" if count else "",
     ]
     if not (introduced or worse or fixed or better or review.composes):
         return "Touches no compose"
@@ -88,6 +93,18 @@ def _annotation(finding: Finding, limits: Limits) -> Annotation:
         _LEVELS[finding.level],
         shortened(printable(finding.title), limits.annotation_title),
         clipped(plain(finding), limits.annotation),
+    )
+
+
+def _open_end(one: Undecided, limits: Limits) -> Annotation:
+    """A remark at what could not be followed."""
+    return Annotation(
+        one.place.path,
+        max(one.place.line, 1),
+        max(one.place.line, 1),
+        "notice",
+        "Could not be decided",
+        clipped(printable(f"{one.path}: {one.told}"), limits.annotation),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.audit import Report
+from bot.audit import Report, Undecided
 from bot.engine import Property, Value, source_links
 from bot.hazards import Conclusion, Difference, Finding, compare, conclusion, worsened
 from bot.provenance import Reason
@@ -48,7 +48,8 @@ class Review:
     them in which it is not known what runs. `configuration` is set when the change edits Seamguard's own configuration.
     `bumps` are the moves of pins, with what they inherit, `far` the lines that cause findings in other files,
     `edited` the files whose lines the change alters: the others it only reaches. `fixes` are edits that
-    are proved to end findings.
+    are proved to end findings. `undecided` are the services that could not be resolved, `lost` those among them that
+    were resolved before the change.
     """
 
     conclusion: Conclusion
@@ -66,6 +67,8 @@ class Review:
     far: Mapping[Identity, Place] = field(default_factory=dict)
     edited: frozenset[str] = frozenset()
     fixes: Mapping[Identity, Fix] = field(default_factory=dict)
+    undecided: tuple[Undecided, ...] = ()
+    lost: frozenset[Undecided] = frozenset()
 
     @property
     def introduced_or_worsened(self) -> tuple[Finding, ...]:
@@ -111,7 +114,7 @@ def review(
     # What was wrong in a list of patches before is nothing that the composes of this change have.
     elsewhere = {finding.identity for finding in head.described if finding.path not in diffs}
     found = Review(
-        conclusion(difference),
+        _concluded(conclusion(difference), head.undecided),
         difference.introduced,
         difference.changed,
         difference.fixed,
@@ -124,6 +127,8 @@ def review(
         configuration,
         bumps,
         edited=frozenset(diffs),
+        undecided=head.undecided,
+        lost=frozenset(_lost(base, head.undecided, renamed)),
     )
     found = replace(found, far=far_places(found.introduced_or_worsened, diffs))
     return replace(found, comments=comments(found.told, diffs, found.maybe_older))
@@ -148,6 +153,21 @@ def _maybe_older(difference: Difference, base: Report, renamed: Mapping[str, str
         paths = {old_paths.get(path, path) for path in (finding.path, *finding.files)}
         if not all(base.resolves(path, finding.service) for path in paths):
             yield finding.identity
+
+
+def _concluded(found: Conclusion, undecided: Sequence[Undecided]) -> Conclusion:
+    """What could not be decided is no hazard, and no success either."""
+    return "neutral" if found == "success" and undecided else found
+
+
+def _lost(base: Report, undecided: Iterable[Undecided], renamed: Mapping[str, str]) -> Iterable[Undecided]:
+    """Services that were resolved before."""
+    open_before = {(renamed.get(one.path, one.path), one.service): one.partly for one in base.undecided}
+    known = {(renamed.get(s.path, s.path), s.name) for unit in base.units for s in unit.services}
+    for one in undecided:
+        key = (one.path, one.service)
+        if key in known and (key not in open_before or (open_before[key] and not one.partly)):
+            yield one
 
 
 def _undetermined(head: Report) -> Iterable[str]:

@@ -292,8 +292,8 @@ def _summary(
 
 
 def _worth_a_word(review: Review) -> bool:
-    """Whether a change deserves a summary: one that introduces nothing has the check alone."""
-    return bool(review.told or (review.configuration and review.configuration.problems))
+    """Whether a change deserves a summary: one that introduces nothing, as far as is known, has the check alone."""
+    return bool(review.told or review.undecided or (review.configuration and review.configuration.problems))
 
 
 def _summary_text(review: Review, sha: str, links: Links, limits: Limits, in_sight: frozenset[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.audit import Report
+from bot.audit import Report, Undecided
 from bot.engine import Value
 from bot.hazards import Finding, Level, improved, worsened
 from bot.markdown import cell, code, prose
@@ -25,6 +25,7 @@ _VERDICTS = {
     "neutral": "**This change introduces something to look at.**",
     "success": "**This change introduces no hazard.**",
 }
+_UNDECIDED = "**What this change does could not be decided.**"
 _WORSE = "**This change makes a hazard worse.**"
 _LOUDNESS = {"folded": "none"}
 """What is folded away is no level to a reader."""
@@ -33,6 +34,9 @@ _TABLE = ("| hazard | where | status | level |", "|---|---|---|---|")
 _PROPERTY_TABLE = ("| property | services | because |", "|---|---|---|")
 LEVELS: tuple[Level, ...] = ("error", "warning", "notice")
 """Those that are shown, the worst first."""
+
+MAX_UNDECIDED = 20
+"""Services that could not be resolved, a line each."""
 
 MAX_LISTED = 6
 """Places that one row of a table names."""
@@ -58,6 +62,7 @@ def standing(audited: Report, links: Links = OFFLINE, size: int = MAX_BYTES) -> 
     sections = [
         paragraph(f"**{told} in {composes}.**{folded}"),
         _table("", [_Row(finding, finding.status, finding.level) for finding in shown], links),
+        _not_decided(audited.undecided, links),
         Section(f"Not read ({len(faults)})", tuple(faults), folded=True),
     ]
     return fitted(sections, size) + "\n"
@@ -83,12 +88,14 @@ def main_sections(review: Review, links: Links) -> list[Section]:
     pairs = [pair for pair in review.changed if not _newly_undecided(*pair)]
     return [
         paragraph(f"{_verdict(review)} {_tally(review)}"),
+        _lost(review, links),
         _table("Introduced", [_Row(finding, finding.status, finding.level) for finding in shown], links),
         _changed("Worsened", [pair for pair in pairs if worsened(*pair)], links),
         _changed("Improved", [pair for pair in pairs if improved(*pair)], links),
         _remaining([pair for pair in pairs if not worsened(*pair)], links),
         _changed("Changed", [pair for pair in pairs if not worsened(*pair) and not improved(*pair)], links),
         _table("Fixed", [_Row(finding, f"was {finding.status}", finding.level) for finding in review.fixed], OFFLINE),
+        _not_decided([one for one in review.undecided if one not in review.lost], links),
         _configuration(review, links),
         _properties("Changes that no line mentions", [c for c in review.property_changes if _surprises(c)], links),
         *bump_sections(review.bumps, links),
@@ -97,7 +104,40 @@ def main_sections(review: Review, links: Links) -> list[Section]:
 
 def _verdict(review: Review) -> str:
     fails = review.conclusion == "failure"
+    if undecided_only(review):
+        return _UNDECIDED
     return _WORSE if fails and not counted(review.news) else _VERDICTS[review.conclusion]
+
+
+def undecided_only(review: Review) -> bool:
+    """Whether all that keeps a change from success is that some of what it touches could not be decided."""
+    return bool(review.undecided) and review.conclusion == "neutral" and not at_warning(review)
+
+
+def at_warning(review: Review) -> bool:
+    """Whether a change introduces or worsens something to look at."""
+    return any(finding.level in ("error", "warning") for finding in review.introduced_or_worsened)
+
+
+def _lost(review: Review, links: Links) -> Section:
+    """What was known before the change and is not any more: nobody can say that nothing stands there now."""
+    rows = _undecided_rows([one for one in review.undecided if one in review.lost], links)
+    return Section("No longer resolved", rows, ("What these services run was known before this change:", ""))
+
+
+def _not_decided(found: Sequence[Undecided], links: Links) -> Section:
+    """Services of which it is not known what they run: neither a hazard nor a clean bill."""
+    rows = _undecided_rows(found, links)
+    return Section(f"Could not be decided ({len(found)})", rows, folded=len(found) > MAX_LISTED)
+
+
+def _undecided_rows(found: Sequence[Undecided], links: Links) -> tuple[str, ...]:
+    shown = [
+        f"- {links.place(one.path, None)}, {prose(one.told)} ({links.place(one.place.path, one.place.line)})"
+        for one in found[:MAX_UNDECIDED]
+    ]
+    rest = len(found) - len(shown)
+    return (*shown, *([f"- and {rest} more"] if rest else []))
 
 
 def _surprises(change: PropertyChange) -> bool:

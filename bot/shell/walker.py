@@ -193,8 +193,8 @@ class Walker:
             self.body_of(self.functions[name])
         elif name in ("[", "test"):
             self._bracket(words[1:], node.line)
-        elif name in ("source", "."):
-            self.sourced = True
+        elif name in ("source", ".") or (name == "eval" and any(word.constant is None for word in words[1:])):
+            self.sourced = True  # whatever is run here may set any variable
         elif name == "read":
             for word in words[1:]:
                 if word.constant and _NAME.fullmatch(word.constant):

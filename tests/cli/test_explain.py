@@ -89,3 +89,10 @@ def test_what_cannot_be_asked_ends_with_status_2_and_a_sentence(
 def test_a_misspelt_rule_is_answered_with_the_right_one(run: Run, root: Path) -> None:
     answer = run("explain", "mtp-prefix-cache-hybird", "--repo", root)
     assert "mtp-prefix-cache-hybrid" in answer.err
+
+
+def test_a_question_without_an_answer_is_no_success(run: Run, folder: Folder) -> None:
+    text = "services: {e: {image: 'vllm/vllm-openai:v0.25.1', entrypoint: [bash, -c, 'coproc cat; vllm serve m']}}\n"
+    done = run("explain", folder({"compose.yml": text}) / "compose.yml", "prefix_caching")
+    assert (done.status, done.out) == (2, "")
+    assert "coproc" in done.err
