@@ -6,13 +6,14 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 from bot.catalog.configuration import holds
 from bot.catalog.model import Catalog, Patch
 from bot.catalog.patches import references_in_path
+from bot.catalog.runners import may_run
 from bot.catalog.running import files_run
 from bot.compose.model import Mount, Service
 from bot.provenance import Position, Reason, Word
@@ -117,11 +118,16 @@ class Invocation:
 
 
 def overlays_for(
-    catalog: Catalog, service: Service, steps: Iterable[Step], argv: Iterable[Word] | None = None
+    catalog: Catalog,
+    service: Service,
+    steps: Iterable[Step],
+    argv: Iterable[Word] | None = None,
+    script: Iterable[str] = (),
 ) -> tuple[WiredPatch, ...]:
     """The patches that a service mounts or runs, listed in `patches.yml` or not.
 
     `argv` are the engine's arguments: a chat template is applied by them. Without them that stays undecided.
+    `script` are the lines of the entrypoint's scripts: a command there that may run a patch leaves it open.
     """
     steps = tuple(steps)
     words = None if argv is None else tuple(argv)
@@ -138,7 +144,20 @@ def overlays_for(
         if any(place.rstrip("/") in run for place in places)
     ]
     unlisted = [_unlisted(places, service, steps) for places in layout.unlisted]
-    return (*listed, *(patch for patch in unmounted if patch is not None), *unlisted)
+    lines = tuple(script)
+    found = (*listed, *(patch for patch in unmounted if patch is not None), *unlisted)
+    return tuple(_in_doubt(wired, lines) for wired in found)
+
+
+def _in_doubt(wired: WiredPatch, lines: tuple[str, ...]) -> WiredPatch:
+    """A patch that nothing is seen to run, where something may run it all the same."""
+    chat = wired.patch is not None and wired.patch.mechanism == "chat_template"
+    if wired.invocation.invoked is not False or not wired.about or chat or not lines:
+        return wired
+    line = may_run(wired.about, lines)
+    if not line:
+        return wired
+    return replace(wired, invocation=Invocation(None, None, None, f"whether `{line}` runs {wired.about} is not known"))
 
 
 @dataclass(frozen=True, slots=True)

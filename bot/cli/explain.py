@@ -102,14 +102,15 @@ def _services(
 
 
 def _explain(service: ResolvedService, property_name: str | None, where: str = "") -> bool:
-    """Tells the chains of a service; whether there was one to tell. `where` names the files, where they are started in
-    several ways.
+    """Tells the chains of a service; whether the question has an answer. `where` names the files, where they are
+    started in several ways.
     """
     answered = False
     for world in service.worlds:
         if world.engine is None:
             reasons = "; ".join(item.reason for item in world.unresolved) or f"it runs {world.kind or 'no engine'}"
             click.echo(printable(f"{service.path}:{service.name}: no vLLM properties: {reasons}"), err=True)
+            answered = answered or world.resolved  # that it runs something else is an answer
             continue
         for name, value in world.engine.properties.items():
             if property_name in (None, name):

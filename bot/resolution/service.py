@@ -201,9 +201,28 @@ class _Reader:
         engine = self._assumed(outcome, doubted, image, self.sm, service)
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
         on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), service))}
-        patches = Deferred(lambda: overlays_for(self._catalog, service, outcome.steps, argv) if service else ())
+        script = self._script(realisation)
+        patches = Deferred(lambda: overlays_for(self._catalog, service, outcome.steps, argv, script) if service else ())
         notes = (*([unseen] if unseen else ()), *outcome.notes, *_assumed_empty(realisation))
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
+
+    def _script(self, realisation: Realisation) -> tuple[str, ...]:
+        """The lines of the entrypoint, and of the scripts of the repository that it reads variables in."""
+        service, run = realisation.service, realisation.run
+        if service is None:
+            return ()
+        texts = [word.text for word in (*(service.entrypoint or ()), *(service.command or ())) if "\n" in word.text]
+        named = {word.text for word in (*(service.entrypoint or ()), *(service.command or ()))}
+        own = {
+            posixpath.normpath(mount.source + word[len(mount.target.rstrip("/")) :])
+            for mount in service.mounts
+            if mount.in_repository
+            for word in named
+            if word == mount.target or word.startswith(f"{mount.target.rstrip('/')}/")
+        }
+        own |= {read.position.path for read in run.reads if read.position.path.endswith(".sh")} if run else set()
+        texts += [self._deployment.text(path) for path in sorted(own) if self._deployment.has(path)]
+        return tuple(line for text in texts for line in text.splitlines())
 
     def _assumed(
         self, outcome: Outcome, doubted: Doubted, image: Pin, sm: tuple[int, ...], service: Service | None
