@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 
 _HARMLESS = re.compile(
-    r"(?:if |elif |while |until |! )*\s*(?:\[\[? |test |echo |printf |ls |cat |cp |mkdir |chmod |chown |cd |export |local |"
-    r"stat |head |tail |grep |wc |rm |touch |ln |[A-Za-z_]\w*\+?=|fi\b|done\b|exec\s+vllm |vllm )"
+    r"(?:if |elif |while |until |! )*\s*(?:\[\[? |test |echo |printf |ls |cat |cp |mkdir |chmod |chown |"
+    r"cd |export |local |stat |head |tail |grep |wc |rm |touch |ln |[A-Za-z_]\w*\+?=|fi\b|done\b|exec\s+vllm |vllm )"
 )
 """What a line begins with that only looks at files, or puts them somewhere."""
 
