@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from bot.provenance import Word
 from bot.remedies.case import FIELDS, Case
+from bot.remedies.flow import put_before
 from bot.remedies.model import Candidate, Meant, NoEdit, TextEdit
 
 _ON, _OFF = "--enable-prefix-caching", "--no-enable-prefix-caching"
@@ -46,7 +47,10 @@ def _before(case: Case, word: Word) -> Iterator[Candidate]:
         except NoEdit:
             continue
         item = _ITEM.match(text)
-        if item and start + item.end() == there.start:
+        entry = case.entry(path, line, flag)
+        if entry is not None:
+            edit = put_before(case.layout(path), entry, _OFF)
+        elif item and start + item.end() == there.start:
             own = f"{text[: item.end()]}{_OFF}{item['quote']}"
             end = "\r\n" if case.text(path)[start + len(text) :][:1] == "\r" else "\n"
             edit = TextEdit(path, start, start, f"{own}{end}")

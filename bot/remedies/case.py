@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from bot.catalog import Catalog
 from bot.hazards import Finding
 from bot.provenance import Word
+from bot.remedies.flow import Entry, items_on
 from bot.remedies.layout import Layout
 from bot.remedies.model import NoEdit, TextEdit
 from bot.resolution import ResolvedService
@@ -83,12 +84,32 @@ class Case:
                 yield reason.path, reason.line
 
     def token(self, path: str, line: int, old: str, new: str) -> TextEdit:
-        """A word of a line put in the place of another one. Raises `NoEdit` unless it stands there exactly once."""
+        """A word of a line put in the place of another one. Raises `NoEdit` unless it stands there exactly once; in a
+        list in brackets, as exactly one of its items, or in one that is longer.
+        """
         start, text = self.line(path, line)
+        entry = self.entry(path, line, old)
+        if entry is not None:
+            begin = entry.first.start_mark.index
+            start, text = begin, self.text(path)[begin : entry.first.end_mark.index]
         found = [match for match in re.finditer(re.escape(old), text) if _is_whole(text, match)]
         if len(found) != 1:
             raise NoEdit(f"{path}:{line} does not have {old} exactly once")
         return TextEdit(path, start + found[0].start(), start + found[0].end(), new)
+
+    def entry(self, path: str, line: int, text: str) -> Entry | None:
+        """The one item of a list in brackets on a line of the service that is a text, or a flag with a value behind
+        `=`. Raises `NoEdit` where the line is not this service's alone.
+        """
+        self.line(path, line)
+        if path != self.finding.path:
+            return None
+        found = [
+            entry
+            for entry in items_on(self.compose.at(*self.field()), line)
+            if entry.first.value == text or entry.first.value.startswith(f"{text}=")
+        ]
+        return found[0] if len(found) == 1 else None
 
     def line(self, path: str, line: int) -> tuple[int, str]:
         """A line that is this service's alone, and the offset of its first character. Raises `NoEdit`."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from ruamel.yaml.nodes import ScalarNode
 
 from bot.provenance import Word
 from bot.remedies.case import FIELDS, Case
+from bot.remedies.flow import taken_out
 from bot.remedies.model import Candidate, Meant, NoEdit, TextEdit
 
 _NO_MORE = re.compile(r"\s*\\?\s*")
@@ -43,6 +47,9 @@ def dropped(case: Case, words: Sequence[Word]) -> tuple[TextEdit, ...]:
     sure: a line of its own, or a part of one that nothing else on it looks like.
     """
     for place in case.lines_of(words[0]):
+        with suppress(NoEdit):
+            if (edit := _from_brackets(case, place, [word.text for word in words])) is not None:
+                return (edit,)
         others = [list(case.lines_of(word)) for word in words[1:]]
         try:
             if all(place in other for other in others):
@@ -54,10 +61,24 @@ def dropped(case: Case, words: Sequence[Word]) -> tuple[TextEdit, ...]:
     raise NoEdit(f"`{words[0].text}` is not written where it can be taken out alone")
 
 
+def _from_brackets(case: Case, place: tuple[str, int], words: Sequence[str]) -> TextEdit | None:
+    """Words that stand in a row, taken out of a list in brackets; None where they stand in none."""
+    path, number = place
+    first = case.entry(path, number, words[0])
+    if first is None:
+        return None
+    row = first.holder.value[first.at : first.at + len(words)]
+    if [item.value if isinstance(item, ScalarNode) else None for item in row] != list(words):
+        return None
+    return taken_out(case.layout(path), first.holder, first.at, first.at + len(words) - 1)
+
+
 def _from_line(case: Case, place: tuple[str, int], words: Sequence[str]) -> TextEdit:
     """Words that stand in a row, taken out of a line; the line too when nothing is left of it."""
     path, number = place
     start, line = case.line(path, number)
+    if case.entry(path, number, words[0]) is not None:
+        raise NoEdit(f"{path}:{number} has more than {' '.join(words)} in its brackets")
     text = case.text(path)
     if re.fullmatch(r" *#.*", text[text.rfind("\n", 0, max(start - 1, 0)) + 1 : max(start - 1, 0)]):
         raise NoEdit(f"{path}:{number} has a comment above it, which may speak of it")

@@ -7,13 +7,14 @@ comments, quotes, indentation, line ends and whatever else stands there stay as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from bot.remedies.flow import Entry, put_behind
 from bot.remedies.model import NoEdit, TextEdit
+from bot.remedies.nodes import entries, shared, walk
 
 MAX_CHARACTERS = 80_000
 """Of a file that is edited: three times the longest compose that was seen. One that is made to be slow takes 1.6 s."""
@@ -44,13 +45,13 @@ class Layout:
         self.text = text
         self.root = root
         self._starts = _line_starts(text)
-        self._shared = _shared(root)
+        self._shared = shared(root)
 
     def at(self, *keys: str) -> Node:
         """The value under a path of keys. Raises `NoEdit` when it is not written there, and there alone."""
         node: Node = self.root
         for key in keys:
-            found = [value for name, value in _entries(node) if name.value == key]
+            found = [value for name, value in entries(node) if name.value == key]
             if not found:
                 raise NoEdit(f"{'.'.join(keys)} is not written in {self.path} itself")
             node = found[-1]
@@ -62,7 +63,7 @@ class Layout:
         """Whether something is written under a path of keys."""
         node: Node = self.root
         for key in keys:
-            found = next((value for name, value in _entries(node) if name.value == key), None)
+            found = next((value for name, value in entries(node) if name.value == key), None)
             if found is None:
                 return False
             node = found
@@ -78,7 +79,7 @@ class Layout:
 
     def shared_below(self, node: Node) -> bool:
         """Whether something in a node is an alias, or has one elsewhere."""
-        return any(id(child) in self._shared for child in _walk(node))
+        return any(id(child) in self._shared for child in walk(node))
 
     def line(self, number: int) -> str:
         """A line (from 1), without its end."""
@@ -116,7 +117,7 @@ class Layout:
         """An item put at the end of a list, in its own style. `text` needs no quotes."""
         own = [item for item in sequence.value if self.own(item)]
         if sequence.flow_style:
-            return self._in_flow(sequence, own, text)
+            return self._in_flow(sequence, text)
         for item in reversed(own):
             line = self._one_line(item)
             prefix = _DASH.match(self.line(line)) if line else None
@@ -130,7 +131,7 @@ class Layout:
         if mapping.flow_style:
             if more:
                 raise NoEdit(f"the mapping in line {mapping.start_mark.line + 1} of {self.path} is written on one line")
-            return self._in_flow(mapping, [value for _, value in own], f"{name}: null")
+            return self._in_flow(mapping, f"{name}: null")
         for key, value in reversed(own):
             line = self._one_line(value)
             indent = _SPACES.match(self.line(key.start_mark.line + 1))
@@ -141,61 +142,20 @@ class Layout:
             f"the mapping in line {mapping.start_mark.line + 1} of {self.path} has no value on a line of its own"
         )
 
-    def _in_flow(self, node: Node, own: list[Node], text: str) -> TextEdit:
+    def _in_flow(self, node: Node, text: str) -> TextEdit:
         if not node.value:
             at = node.end_mark.index - 1
             return TextEdit(self.path, at, at, text)
-        if not own or own[-1] is not _last(node):
+        last = Entry(node, len(node.value) - 1)
+        if not self.own(last.first) or not self.own(last.last):
             raise NoEdit(f"the last value in line {node.end_mark.line + 1} of {self.path} is an alias")
-        at = own[-1].end_mark.index
-        return TextEdit(self.path, at, at, f", {text}")
+        return put_behind(self, last, text)
 
     def _one_line(self, node: Node) -> int | None:
         """The line of a scalar that stands on one line; None for any other value."""
         if not isinstance(node, ScalarNode) or node.style in ("|", ">") or node.start_mark.line != node.end_mark.line:
             return None
         return int(node.start_mark.line) + 1
-
-
-def _last(node: Node) -> Node:
-    last = node.value[-1]
-    found: Node = last[1] if isinstance(last, tuple) else last
-    return found
-
-
-def _entries(node: Node) -> Iterator[tuple[Node, Node]]:
-    if isinstance(node, MappingNode):
-        yield from node.value
-
-
-def _children(node: Node) -> Iterator[Node]:
-    if isinstance(node, SequenceNode):
-        yield from node.value
-    for key, value in _entries(node):
-        yield key
-        yield value
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    """A node and everything in it, each once."""
-    seen = {id(node)}
-    open_ = [node]
-    while open_:
-        found = open_.pop()
-        yield found
-        for child in _children(found):
-            if id(child) not in seen:
-                seen.add(id(child))
-                open_.append(child)
-
-
-def _shared(root: Node) -> frozenset[int]:
-    """The nodes that are reached in more than one way: an alias stands for them somewhere."""
-    times: dict[int, int] = {}
-    for node in _walk(root):
-        for child in _children(node):
-            times[id(child)] = times.get(id(child), 0) + 1
-    return frozenset(node for node, count in times.items() if count > 1)
 
 
 def _line_starts(text: str) -> list[int]:

@@ -13,6 +13,7 @@ from ruamel.yaml.nodes import ScalarNode, SequenceNode
 from bot.catalog import Patch, runs_at
 from bot.compose.model import Mount
 from bot.remedies.case import Case
+from bot.remedies.flow import Entry, put_behind
 from bot.remedies.model import Candidate, Meant, NoEdit, TextEdit
 from bot.remedies.patches import end_the_boot
 
@@ -94,27 +95,30 @@ def _beside(case: Case, source: str, target: str) -> TextEdit:
     """The line for a mount, below that of the nearest one that is written in the short form."""
     layout = case.compose
     volumes = layout.at(*case.field("volumes"))
-    if not isinstance(volumes, SequenceNode) or volumes.flow_style:
+    if not isinstance(volumes, SequenceNode):
         raise NoEdit("`volumes:` has no line for each mount")
     base = posixpath.dirname((case.finding.files or (case.finding.path,))[0])
     known = {(mount.source, mount.target.rstrip("/")) for mount in _mounts(case)}
     siblings = []
-    for item in volumes.value:
+    for at, item in enumerate(volumes.value):
         short = _SHORT.fullmatch(item.value) if isinstance(item, ScalarNode) and layout.own(item) else None
         if short is None or item.start_mark.line != item.end_mark.line:
             continue
         meant = posixpath.normpath(posixpath.join(base, short["source"]))
         if (meant, short["target"].rstrip("/")) in known:
-            siblings.append((len(posixpath.commonpath([meant, source])), item, short))
+            siblings.append((len(posixpath.commonpath([meant, source])), at, short))
     if not siblings:
         raise NoEdit("no other file of the repository is mounted here in a line like the one that is missing")
-    _, item, short = max(siblings, key=lambda found: (found[0], found[1].start_mark.line))
+    _, at, short = max(siblings, key=lambda found: (found[0], found[1]))
+    item = volumes.value[at]
+    place = posixpath.relpath(source, base or ".")
+    place = place if place.startswith(".") else f"./{place}"
+    mount = f"{place}:{target}{short['mode'] or ''}"
+    if volumes.flow_style:
+        return put_behind(layout, Entry(volumes, at), mount)
     number = item.start_mark.line + 1
-    line = layout.line(number)
-    before = line[: item.start_mark.column]
+    before = layout.line(number)[: item.start_mark.column]
     if not re.fullmatch(r" *- +", before):
         raise NoEdit(f"{layout.path}:{number} has more than a mount")
     quote = item.style or ""
-    place = posixpath.relpath(source, base or ".")
-    place = place if place.startswith(".") else f"./{place}"
-    return layout.below(number, f"{before}{quote}{place}:{target}{short['mode'] or ''}{quote}")
+    return layout.below(number, f"{before}{quote}{mount}{quote}")

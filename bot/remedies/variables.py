@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from bot.remedies.case import FIELDS, Case
+from bot.remedies.flow import Entry, taken_out
 from bot.remedies.model import Candidate, Meant, NoEdit, TextEdit
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -60,18 +61,28 @@ def drop_variable(case: Case) -> Iterator[Candidate]:
     environment = layout.at(*case.field("environment"))
     does = f"Takes {name} out of `environment:` of {case.finding.service}"
     meant = Meant(variables=frozenset({name}))
-    flow = isinstance(environment, (MappingNode, SequenceNode)) and environment.flow_style
-    if flow or len(environment.value) < 2:
-        raise NoEdit("`environment:` has nothing else, or is written on one line")
+    if not isinstance(environment, (MappingNode, SequenceNode)) or len(environment.value) < 2:
+        raise NoEdit("`environment:` has nothing else")
+    if environment.flow_style:
+        entries = [Entry(environment, at) for at in range(len(environment.value))]
+        named = [one.at for one in entries if _sets(one.first, name)]
+        if len(named) != 1:
+            raise NoEdit(f"{name} is not set by exactly one entry of `environment:`")
+        yield Candidate((taken_out(layout, environment, named[0], named[0]),), does, meant)
+        return
     found: list[int] = []
     if isinstance(environment, SequenceNode):
         scalars = (item for item in environment.value if isinstance(item, ScalarNode))
-        found += (_only_line(case, item, item) for item in scalars if item.value.partition("=")[0] == name)
+        found += (_only_line(case, item, item) for item in scalars if _sets(item, name))
     elif isinstance(environment, MappingNode):
         found += (_only_line(case, key, value) for key, value in environment.value if key.value == name)
     if len(found) != 1:
         raise NoEdit(f"{name} is not set by exactly one line of `environment:`")
     yield Candidate((layout.without(found[0]),), does, meant)
+
+
+def _sets(item: Node, name: str) -> bool:
+    return isinstance(item, ScalarNode) and item.value.partition("=")[0] == name
 
 
 def _only_line(case: Case, first: ScalarNode, last: ScalarNode) -> int:
