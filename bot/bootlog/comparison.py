@@ -51,8 +51,10 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Of the whole: one contradiction is enough; without one, one agreement; else nothing was said."""
-        found = {row.verdict for row in self.rows}
+        """Of the whole: one contradiction is enough; without one, one agreement; else nothing was said. What speaks
+        against an assumption of how the worker ends is no contradiction, but what only the log says.
+        """
+        found = {"log only" if row in self.beyond else row.verdict for row in self.rows}
         order: tuple[Verdict, ...] = ("contradicts", "agrees", "log only")
         return next((verdict for verdict in order if verdict in found), "not said")
 
@@ -60,6 +62,11 @@ class Comparison:
     def against(self) -> tuple[str, ...]:
         """The properties that the log contradicts, but for one that the files only let assume: how the worker ends."""
         return tuple(row.name for row in self.rows if _speaks_against(row))
+
+    @property
+    def beyond(self) -> tuple[Row, ...]:
+        """What the log says otherwise than the files, which only let assume it: how the worker ends."""
+        return tuple(row for row in self.rows if row.verdict == "contradicts" and not _speaks_against(row))
 
     @property
     def agrees(self) -> bool:

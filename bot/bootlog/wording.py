@@ -25,8 +25,13 @@ def headline(found: Comparison) -> str:
     """One sentence: whether the log is of what the files say."""
     agreed = sum(row.verdict == "agrees" for row in found.rows)
     if found.verdict == "contradicts":
-        against = [row.name for row in found.rows if row.verdict == "contradicts"]
-        return f"the log contradicts {', '.join(against)}, and agrees with {agreed} other values"
+        others = "1 other value" if agreed == 1 else f"{agreed} other values"
+        return f"the log contradicts {', '.join(found.against)}, and agrees with {others}"
+    if found.beyond:
+        return (
+            f"the log agrees with all {agreed} values that the files decide; how the worker ends with the CUDA graphs "
+            "could only be assumed from them, and is otherwise"
+        )
     if found.verdict == "agrees":
         return f"the log agrees with all {agreed} values that both say"
     return "the log says nothing that the files also say"

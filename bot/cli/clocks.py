@@ -229,7 +229,7 @@ def _print(out: Terminal, found: tuple[Watched, ...], pins: tuple[RepositoryPin,
     ruled = f" and {apart} of rules" if apart else ""
     out.line((f"{len(found) - apart} references{ruled}, {len(pins)} pins", "bold"))
     for pin in pins:
-        out.line(f"  {pin.image}: {_meaning(pin)}, {len(pin.uses)} uses, first {pin.uses[0].position}")
+        out.line(f"  {pin.image}: {_meaning(pin)}, {_uses(len(pin.uses))}, first {pin.uses[0].position}")
 
 
 def _print_one(out: Terminal, item: Watched) -> None:
@@ -272,3 +272,7 @@ def _meaning(pin: RepositoryPin) -> str:
     if pin.release:
         return f"release {pin.release}"
     return f"commit {pin.commit[:12]}" if pin.commit else f"unknown ({pin.why})"
+
+
+def _uses(number: int) -> str:
+    return f"{number} use" if number == 1 else f"{number} uses"

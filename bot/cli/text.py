@@ -47,11 +47,18 @@ def print_resolution(
 def _print_service(out: Terminal, files: Sequence[str], service: ResolvedService, env: Mapping[str, str]) -> None:
     out.line((f"{' with '.join(files)}: {service.name}", "bold"))
     first = service.worlds[0]
+    forks = Counter(_set_in(world) for world in service.worlds)
+    told: set[frozenset[tuple[str, str]]] = set()
     for world in service.worlds:
         sets = {**env, **world.realisation.deviations}
         title = replay(files, service.name, sets) if sets else "by default"
+        place = _set_in(world)
+        where = fork(world)
+        if where and forks[place] > 1:
+            where = f", {'or' if place in told else 'either'}{where.removeprefix(',')}"
+        told.add(place)
         out.line()
-        out.line((title + fork(world), "underline"))
+        out.line((title + where, "underline"))
         _print_world(out, world, None if world is first else first)
     if service.survey.seams:
         out.line()
@@ -59,6 +66,10 @@ def _print_service(out: Terminal, files: Sequence[str], service: ResolvedService
     for cut in service.cuts:
         out.line(("not tried", "yellow"), f"  {cut.position}: {cut.reason}" if cut.position else f"  {cut.reason}")
     out.line()
+
+
+def _set_in(world: EngineWorld) -> frozenset[tuple[str, str]]:
+    return frozenset(world.realisation.deviations.items())
 
 
 def _print_world(out: Terminal, world: EngineWorld, first: EngineWorld | None) -> None:

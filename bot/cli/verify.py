@@ -62,6 +62,8 @@ def verify_command(
     engine.
     """
     text = _text(log)
+    if not read(text) and _is_compose(log) and not _is_compose(subject.partition(":")[0]):
+        raise Failure(f"{log} is a compose: the log comes first (seamguard verify {subject} {log})")
     file, _, wanted = subject.partition(":")
     root, path = locate(file, repo)
     with opened(root, rev) as repository:
@@ -106,6 +108,10 @@ _NO_ENGINE = (
     "the log has no line of a vLLM engine: they carry a mark such as [core.py:115], and the one that says most "
     "begins with 'Initializing a V1 LLM engine'"
 )
+
+
+def _is_compose(name: str) -> bool:
+    return name.endswith((".yml", ".yaml"))
 
 
 def _text(log: str) -> str:
@@ -162,7 +168,7 @@ def _print(path: str, found: Comparison, shifts: Sequence[Shift], env: dict[str,
         terminal.columns(
             (
                 row.name,
-                (row.verdict, _STYLES[row.verdict]),
+                ("assumed", _STYLES["log only"]) if row in found.beyond else (row.verdict, _STYLES[row.verdict]),
                 f"files: {shown(row.resolved.value) if row.resolved else 'not known'}",
                 f"log: {told(row)}" + (f" (line {row.said.line})" if row.said else ""),
             )
@@ -178,5 +184,8 @@ def _print(path: str, found: Comparison, shifts: Sequence[Shift], env: dict[str,
     if (proved := proof(found)) is not None:
         terminal.line()
         terminal.line(f"the log proves: {proved}")
+    if shifts:
+        terminal.line()
+        terminal.line("by the log, these hazards are others than from the files alone:")
     for shift in shifts:
         terminal.line("  ", (shift.rule, "bold"), f" {shifted(shift)}")

@@ -40,7 +40,7 @@ _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 def watch_command(once: bool, repositories: tuple[str, ...], dry_run: bool, output: str) -> None:
     """Poll upstream, and keep the issues about fixes up to date in all repositories where the App is installed.
 
-    With GITHUB_TOKEN alone, in the repositories that are named (in GitHub Actions: in its own). A server does the same
+    It needs the App's credentials, as `serve` does. With GITHUB_TOKEN alone, in the repositories that are named (in GitHub Actions: in its own). A server does the same
     by itself. Status 0: all was asked and told; 1: something could not be, and the next run tries again; 2: the
     settings can't be used.
     """
@@ -92,7 +92,7 @@ def _print(outcome: Outcome, dry_run: bool) -> None:
                 out.line("nothing would be written")
     for line in outcome.told:
         out.line(line)
-    if not outcome.clocks:
+    if not outcome.clocks and not outcome.problems:
         out.line("no repository waits for anything")
     for problem in outcome.problems:
         out.line((problem, "yellow"))

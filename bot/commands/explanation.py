@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.audit import Unit, discover
@@ -118,18 +118,39 @@ class _Row:
 def _seams(service: ResolvedService, links: Links) -> Iterable[Section]:
     """What can be set on the host, and what each value changes."""
     yield from (paragraph(_no_engine(world)) for world in service.defaults[:1] if world.engine is None)
-    rows = [f"| {cell(code(f'{row.name}={row.value}'))} | {cell(row.effect)} |" for row in _effects(service)]
+    effects = tuple(_effects(service))
+    rows = [f"| {cell(code(f'{row.name}={row.value}'))} | {cell(row.effect)} |" for row in effects]
     telling = tuple(row for row in rows if not row.endswith(f"| {_NOTHING} |"))
     silent = tuple(row for row in rows if row.endswith(f"| {_NOTHING} |"))
     yield Section("", telling[:MAX_LINES], _TABLE)
     yield Section(f"{len(telling) - MAX_LINES} more that change something", telling[MAX_LINES:], _TABLE, folded=True)
-    yield Section(f"{len(silent)} that change no property", silent, _TABLE, folded=True)
+    yield Section(f"{len(silent)} that {_verb(silent, 'change')} no property", silent, _TABLE, folded=True)
     yield Section("", tuple(_dead(service, links)))
-    free = [seam for seam in service.survey.seams if seam.open and seam.forwarded]
-    lines = tuple(f"- {code(seam.name)}, {links.place(seam.position.path, seam.position.line)}" for seam in free)
-    yield Section(f"{len(lines)} that take any text", lines, folded=True)
+    free = {seam.name for seam in service.survey.seams if seam.open and seam.forwarded}
+    lines = _listed(service, free, links)
+    yield Section(f"{len(lines)} that {_verb(lines, 'take')} any text", lines, folded=True)
+    shown = free | {row.name for row in effects}
+    rest = {seam.name for seam in service.survey.seams if seam.forwarded and not {seam.name, seam.host} & shown}
+    lines = _listed(service, rest, links)
+    yield Section(f"{len(lines)} of which no other value is known", lines, folded=True)
     if not service.survey.seams:
         yield paragraph("Nothing that is set on the host changes what runs here.")
+    elif not telling and any(world.engine is not None for world in service.defaults):
+        yield paragraph("Of the variables that can be set on the host, none is known to change a property.")
+
+
+def _listed(service: ResolvedService, names: Collection[str], links: Links) -> tuple[str, ...]:
+    """Variables, each with its default and its place."""
+    return tuple(
+        f"- {code(seam.name)}{f' (by default {code(seam.default)})' if seam.default else ''}, "
+        f"{links.place(seam.position.path, seam.position.line)}"
+        for seam in service.survey.seams
+        if seam.name in names
+    )
+
+
+def _verb(lines: Sequence[str], verb: str) -> str:
+    return f"{verb}s" if len(lines) == 1 else verb
 
 
 _NOTHING = "nothing that is known of"

@@ -258,7 +258,7 @@ def _headline(found: Comparison) -> str:
     if found.against:
         against = ", ".join(map(code, found.against))
         return f"**The log contradicts what the files say{where}:** {against}. It agrees in {agreed} other values."
-    if found.verdict == "contradicts":
+    if found.beyond:
         return (
             f"**The log agrees with the files{where}** in all {agreed} values that they decide. How the worker ends "
             "with the CUDA graphs could only be assumed from them, and is otherwise."

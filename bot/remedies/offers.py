@@ -115,7 +115,8 @@ def _answer(
             )
             if isinstance(found, Proved):
                 return Offer(finding.identity, files, candidate.does, _said(found, candidate)), found
-            why = f"{candidate.does}: {found}"
+            does = f"{candidate.does[0].lower()}{candidate.does[1:]}"
+            why = f"the one that {does}, is not offered: {found}"
     except (NoEdit, UnreadableFile) as error:
         why = str(error)
     except Exception as error:  # a fault of ours with one edit must not take the review with it

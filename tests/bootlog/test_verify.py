@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,36 @@ def test_two_services_that_the_log_cannot_tell_apart_are_asked_about(folder: Pat
     (folder / "c.yml").write_text(COMPOSE + COMPOSE.partition("services:\n")[2].replace("  vllm:", "  twin:", 1))
     result = verify(folder)
     assert "name one with FILE:SERVICE (vllm, twin)" in str(result.exception)
+
+
+def _assumed(folder: Path) -> None:
+    """Full graphs, as far as the files can tell, and a log of a worker that lowered them."""
+    compose = COMPOSE.replace("--kv-cache-dtype fp8", "--kv-cache-dtype auto")
+    (folder / "c.yml").write_text(compose.replace("$${PREFIX_CACHE_ARG:-}", "--enable-prefix-caching"))
+    log = text("0.25.1-mtp").replace("kv_cache_dtype=fp8", "kv_cache_dtype=auto") + LOWERED
+    (folder / "boot.log").write_text(log)
+
+
+def test_what_the_files_only_let_assume_is_not_contradicted(folder: Path) -> None:
+    """The status, the headline and the answer in Markdown judge alike: how the worker ends is known by a log alone."""
+    _assumed(folder)
+    result = verify(folder)
+    assert result.exit_code == 0
+    assert "the log contradicts" not in result.stdout
+    assert "how the worker ends with the CUDA graphs could only be assumed from them, and is otherwise" in result.stdout
+    assert re.search(r"cudagraph_mode_effective +assumed +files: \S+ +log: PIECEWISE", result.stdout)
+    assert answer(verify(folder, "--format", "json"))["verdict"] == "agrees"
+    assert verify(folder, "--format", "markdown").exit_code == 0
+
+
+def test_hazards_by_the_log_stand_below_a_heading(folder: Path) -> None:
+    _assumed(folder)
+    lines = verify(folder).stdout.splitlines()
+    heading = lines.index("by the log, these hazards are others than from the files alone:")
+    assert all(line.startswith("  ") for line in lines[heading + 1 :] if line)
+    assert any(line.endswith("is not there on this stack") for line in lines[heading + 1 :])
+
+
+def test_swapped_arguments_are_told(folder: Path) -> None:
+    result = verify(folder, log=str(folder / "c.yml"), subject="boot.log")
+    assert "c.yml is a compose: the log comes first (seamguard verify boot.log " in str(result.exception)

@@ -136,3 +136,10 @@ def test_a_link_in_the_place_of_a_file_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "theirs").read_text() == "untouched"
     assert (tmp_path / "ours.sarif").read_text() == "{}\n"
     assert sorted(os.listdir(tmp_path)) == ["ours.sarif", "theirs"]
+
+
+def test_the_folder_of_a_file_is_made_and_the_help_says_so(run: Run, folder: Folder, tmp_path: Path) -> None:
+    file = tmp_path / "not" / "there" / "x.json"
+    assert run("audit", folder({"compose.yml": SAFE}), "--also", f"json={file}").status == 0
+    assert file.exists()
+    assert "its folder is made where it is not there" in " ".join(run("audit", "--help").out.split())

@@ -223,3 +223,22 @@ def test_a_file_of_no_group_is_resolved_alone(run: Run, folder: Folder) -> None:
     root = folder({**TOGETHER, ".github/seamguard.yml": "together: [[base.yml, gone.yml]]\n"})
     (service,) = run("resolve", "base.yml", "--repo", root, "--format", "json").json["services"]
     assert "files" not in service
+
+
+FORKED = """\
+services:
+  vllm:
+    image: vllm/vllm-openai:v0.28.0
+    entrypoint: [bash, -c]
+    command:
+      - |
+        A=
+        if [ -d /x ]; then A=--enforce-eager; fi
+        exec vllm serve /models/llama $$A
+"""
+
+
+def test_what_only_the_container_decides_is_told_as_either_or(run: Run, folder: Folder) -> None:
+    lines = run("resolve", "c.yml", "--repo", folder({"c.yml": FORKED})).out.splitlines()
+    titles = [line for line in lines if line.startswith("by default")]
+    assert titles == ["by default, either where -d /x is yes", "by default, or where -d /x is not yes"]

@@ -174,3 +174,12 @@ def test_clocks_of_a_folder_by_what_upstream_says_now(
         assert result.exit_code == 0, result.output
         line = next(line for line in result.output.splitlines() if f"#{N} " in line)
         assert "merged" in line
+
+
+def test_a_failure_is_not_told_as_nothing_to_wait_for(setting: pytest.MonkeyPatch) -> None:
+    setting.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    setting.setenv("GITHUB_TOKEN", "x")
+    answer = CliRunner().invoke(cli, ["watch", "--once", "--dry-run", "--repo", "acme/serving"])
+    assert answer.exit_code == 1
+    assert "no repository waits for anything" not in answer.output
+    assert "acme/serving: " in answer.output

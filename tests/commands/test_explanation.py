@@ -154,3 +154,19 @@ def test_every_hazard_is_explained_on_a_screen(identity: str) -> None:
     assert identity in text
     shown = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
     assert len(re.sub(r"\(https:[^)]*\)", "", shown)) < 3_500
+
+
+QUIET = """\
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    volumes: ["${MODELS:-/srv}:/models"]
+    command: [--model=/models/hare-9b]
+"""
+
+
+def test_variables_that_change_no_property_are_listed_all_the_same() -> None:
+    answer = explain(Explain("deploy/one.yml"), _repository(deploy_one=QUIET), LINKS)
+    assert "1 of which no other value is known" in answer
+    assert "- `MODELS` (by default `/srv`), [" in answer
+    assert "none is known to change a property" in answer
