@@ -193,6 +193,9 @@ def _padded(toggle: _Toggle) -> tuple[str, str] | None:
 def _unparsable(
     service: ResolvedService, toggle: _Toggle, padded: tuple[str, str], trials: _Trials
 ) -> Iterator[Observation]:
+    zero = trials.worlds(toggle.name, _ZERO)
+    if zero and all(_is_refused(world) for world in zero):
+        return  # the script looks at no number: that the engine refuses some is told by itself
     plain = trials.default if padded[0] == toggle.seam.default else trials.worlds(toggle.name, padded[0])
     if not _starts(plain):
         return

@@ -119,17 +119,23 @@ def _menus(found: Iterable[tuple[Statement, Mention, bool]]) -> set[tuple[int, s
     return {menu for menu, seen in values.items() if len(seen) > 1}
 
 
+def _as_written(statement: Statement) -> str:
+    """A statement with the name that it is the value of, both in the words of the file."""
+    before = statement.lines[0].text[: statement.shifts[0]]
+    at = before.lower().rfind(statement.key) if statement.key and statement.first else -1
+    return f"{before[at:].rstrip(' *`')} {statement.text}" if at >= 0 else statement.text
+
+
 def claim_of(statement: Statement, mention: Mention) -> Claim:
     """The claim that a mention is."""
     position = statement.place(mention.start)
     last = statement.place(mention.end - 1)
-    sentence = f"{statement.key}: {statement.text}" if statement.key else statement.text
     return Claim(
         mention.kind,
         mention.subject,
         mention.value,
         statement.text[mention.start : mention.end],
-        shortened(sentence),
+        shortened(_as_written(statement)),
         position,
         last.column + 1 if last.line == position.line else position.column + 1,
         mention.approximate,

@@ -35,7 +35,10 @@ def also_option(*formats: str) -> Callable[[F], F]:
             found.append((name, Path(file)))
         return tuple(found)
 
-    told = "Write the same answer to a file in another format (its folder is made where it is not there); may be given more than once."
+    told = (
+        "Write the same answer to a file in another format (its folder is made where it is not there); may be given "
+        "more than once."
+    )
     return click.option("--also", multiple=True, callback=parsed, metavar="FORMAT=FILE", help=told)
 
 

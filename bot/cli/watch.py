@@ -40,9 +40,9 @@ _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 def watch_command(once: bool, repositories: tuple[str, ...], dry_run: bool, output: str) -> None:
     """Poll upstream, and keep the issues about fixes up to date in all repositories where the App is installed.
 
-    It needs the App's credentials, as `serve` does. With GITHUB_TOKEN alone, in the repositories that are named (in GitHub Actions: in its own). A server does the same
-    by itself. Status 0: all was asked and told; 1: something could not be, and the next run tries again; 2: the
-    settings can't be used.
+    It needs the App's credentials, as `serve` does. With GITHUB_TOKEN alone, in the repositories that are named (in
+    GitHub Actions: in its own). A server does the same by itself. Status 0: all was asked and told; 1: something could
+    not be, and the next run tries again; 2: the settings can't be used.
     """
     for name in repositories:
         if not _NAME.fullmatch(name):

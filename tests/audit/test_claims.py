@@ -180,3 +180,10 @@ def test_a_name_that_fits_several_files_means_none() -> None:
 def test_a_deprecated_entry_is_history() -> None:
     files = {"a/dual/nvfp4/mtp.yml": DRAFTING, "lib/patches.yml": _patches(GROUP, "    deprecated_on: '2026-01-01'\n")}
     assert _found(files) == []
+
+
+def test_a_line_is_quoted_in_its_own_words() -> None:
+    compose = "# Context: 65K tokens\nservices:\n  engine:\n    image: vllm/vllm-openai:v0.25.1\n    command: [--model, /m, --max-model-len, '32768']\n"
+    tree = MemoryTree({"compose.yml": compose})
+    found = audit(Repository(tree, read_catalog(tree), Documents(tree)), load_rules().only({"stale-claim"})).findings
+    assert [reason.text for reason in found[0].chain][0] == "it says: Context: 65K tokens"

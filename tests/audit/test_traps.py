@@ -40,6 +40,7 @@ NUMBER = (
     '  A=(--speculative-config "{\\"method\\":\\"mtp\\",\\"num_speculative_tokens\\":$${N:-3}}")\nfi\n'
     f'{SERVE} "$${{A[@]}}"'
 )
+NUMBER_BARE = SERVE + """ --speculative-config "{\\"method\\":\\"mtp\\",\\"num_speculative_tokens\\":$${N:-3}}\""""
 NUMBER_CHECKED = f'[[ "$${{N:-3}}" =~ ^(0|[1-9][0-9]*)$$ ]] || exit 2\n{NUMBER}'
 PRESENCE = f"{SERVE} $${{EAGER:+--enforce-eager}}"
 
@@ -57,9 +58,8 @@ PRESENCE = f"{SERVE} $${{EAGER:+--enforce-eager}}"
         pytest.param(OFF_ALONE, [], "", None, id="never forwarded: another rule's"),
         pytest.param(COMPLETE, ["SPEC"], "", None, id="every word is taken"),
         pytest.param(STRICT, ["SPEC"], "", None, id="other words end the script"),
-        pytest.param(
-            NUMBER, ["N"], "", "`N=03` passes the check of the script and stops the engine", id="leading zero"
-        ),
+        pytest.param(NUMBER, ["N"], "", "`N=03` is let through by the script and stops the engine", id="leading zero"),
+        pytest.param(NUMBER_BARE, ["N"], "", None, id="the engine refuses 0 as well, which another rule tells"),
         pytest.param(NUMBER_CHECKED, ["N"], "", None, id="the check refuses a leading zero"),
         pytest.param(PRESENCE, ["EAGER"], "EAGER=1 for eager mode", "`EAGER=0` switches", id="presence"),
         pytest.param(PRESENCE, ["EAGER"], "", None, id="presence, and no comment offers a value"),
