@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +23,7 @@ from bot.compose.model import Mount, Service
 from bot.hazards import Finding, Observation, Rules
 from bot.provenance import Position, Reason, Word
 from bot.resolution import EngineWorld, ResolvedService
+from bot.shell import Step
 
 Problem = Literal[
     "absent",
@@ -59,25 +60,36 @@ def of_patches(service: ResolvedService, world: EngineWorld, around: Surrounding
         return
     declared = {patch.id: (patch, row) for patch, row in load_bearing_for(around.catalog, service.path, service.slugs)}
     present = {wired.id: wired for wired in world.patches}
+    nowhere = dict(_run_from_nowhere(world, described))
+    lacking = [patch for identity, (patch, _) in declared.items() if identity not in present]
     for identity, (patch, row) in declared.items():
         if patch.mechanism != "none":
-            yield from _declared(service, world, around, _Case(patch, row, present.get(identity), described))
+            run = _run_of(patch, nowhere, lacking)
+            step = nowhere.pop(run) if run is not None else None
+            case = _Case(patch, row, present.get(identity), described, run or "", step)
+            yield from _declared(service, world, around, case)
     if world.kind is None:
         return  # what is mounted for an engine that does not start does no harm
     for wired in world.patches:
         if wired.id not in declared:
             yield from _undeclared(service, world, wired)
-    yield from _run_from_nowhere(service, world, described)
+    for file, step in nowhere.items():
+        place, reason = _of_step(service, step)
+        yield _in_vain(file, "not-mounted", file, place, (reason,))
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A patch that `row` says a service needs, and what is there of it."""
+    """A patch that `row` says a service needs, and what is there of it. `run` is a file of it that `step` runs although
+    nothing is mounted there.
+    """
 
     patch: Patch
     row: Attribution
     wired: WiredPatch | None
     service: Service
+    run: str = ""
+    step: Step | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +151,9 @@ def _absent(service: ResolvedService, world: EngineWorld, case: _Case) -> _Seen:
         because = (entry, Reason("compose", mount.position.path, mount.position.line, text))
         why = "" if mount.in_repository else f"what {mount.source} holds is not in the repository"
         return _Seen(None if why else True, "other-source", mount.source, why, because, place)
+    if case.step is not None:
+        place, reason = _of_step(service, case.step)
+        return _Seen(True, "not-mounted", case.run, "", (entry, reason), place)
     built = "build" in case.service.config or patch.baked or patch.mechanism is None
     unseen = world.pin.stock is not True and built
     why = f"whether {world.pin.image or 'the image that is built here'} has it is not known" if unseen else ""
@@ -157,8 +172,8 @@ def _undeclared(service: ResolvedService, world: EngineWorld, wired: WiredPatch)
     yield _in_vain(wired.id, problem, wired.about, _place(service, wired), wired.because)
 
 
-def _run_from_nowhere(service: ResolvedService, world: EngineWorld, described: Service) -> Iterator[Observation]:
-    """Commands that run what looks like a patch where nothing is mounted: an image of upstream's has none."""
+def _run_from_nowhere(world: EngineWorld, described: Service) -> Iterator[tuple[str, Step]]:
+    """Files that look like a patch and are run where nothing is mounted: an image of upstream's has none."""
     steps = world.outcome.steps if world.outcome is not None else ()
     script = " ".join(word.text for word in (*(described.entrypoint or ()), *(described.command or ())))
     if not steps or world.pin.stock is not True or _FETCHED.search(script):
@@ -171,10 +186,26 @@ def _run_from_nowhere(service: ResolvedService, world: EngineWorld, described: S
                 continue
             if any(file == at or file.startswith(f"{at}/") for at in (*targets, *declared)):
                 continue
-            at = step.position
-            place = at if at.path == service.path else service.position
-            reason = Reason("shell", at.path, at.line, " ".join(word.text for word in step.run)[:160])
-            yield _in_vain(file, "not-mounted", file, place, (reason,))
+            yield file, step
+
+
+def _run_of(patch: Patch, nowhere: Mapping[str, Step], lacking: Sequence[Patch]) -> str | None:
+    """The file that is run from nowhere and is one of a patch by its name, and of no other that is lacking."""
+    if patch not in lacking:
+        return None
+    names = _names(patch).difference(*(_names(other) for other in lacking if other is not patch))
+    return next((file for file in nowhere if posixpath.basename(file) in names), None)
+
+
+def _names(patch: Patch) -> frozenset[str]:
+    return frozenset(posixpath.basename(file) for file in (*patch.files, patch.script or "") if file)
+
+
+def _of_step(service: ResolvedService, step: Step) -> tuple[Position, Reason]:
+    """Where a step is told, and the reason that it is."""
+    at = step.position
+    place = at if at.path == service.path else service.position
+    return place, Reason("shell", at.path, at.line, " ".join(word.text for word in step.run)[:160])
 
 
 def _in_vain(identity: str, problem: Problem, about: str, place: Position, because: tuple[Reason, ...]) -> Observation:

@@ -12,6 +12,8 @@ from bot.remedies.flow import Entry, taken_out
 from bot.remedies.model import Candidate, Meant, NoEdit, TextEdit
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_PLAIN = re.compile(r"[\w./-]+", re.ASCII)
+_WITH_DEFAULT = re.compile(r"(\w+)=\$\{\1:?-[^{}$]*\}", re.ASCII)
 
 
 def forward_variable(case: Case) -> Iterator[Candidate]:
@@ -31,8 +33,25 @@ def forward_variable(case: Case) -> Iterator[Candidate]:
     environment = layout.at(*case.field("environment"))
     if isinstance(environment, SequenceNode):
         yield Candidate((layout.item(environment, name),), does, meant)
+        if (default := _default(case, name)) is not None and _has_defaults(environment):
+            same = f"{name}=${{{name}:-{default}}}"
+            does = f"Names `{same}` below `environment:` of {case.finding.service}, with the script's own default"
+            yield Candidate((layout.item(environment, same),), does, meant)
     elif isinstance(environment, MappingNode):
         yield Candidate((layout.key(environment, name),), does, meant)
+
+
+def _default(case: Case, name: str) -> str | None:
+    """What a script takes where a variable is not set, if that is one plain word wherever it asks."""
+    reads = [read for read in (case.service.survey.dead if case.service else ()) if read.name == name]
+    found = {read.argument if read.operator in ("-", ":-") else None for read in reads}
+    default = found.pop() if len(found) == 1 else None
+    return default if default and _PLAIN.fullmatch(default) else None
+
+
+def _has_defaults(environment: SequenceNode) -> bool:
+    """Whether a list passes other variables on with a default: `A=${A:-1}`."""
+    return any(isinstance(item, ScalarNode) and _WITH_DEFAULT.fullmatch(item.value) for item in environment.value)
 
 
 def double_dollar(case: Case) -> Iterator[Candidate]:

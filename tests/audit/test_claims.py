@@ -183,7 +183,7 @@ def test_a_deprecated_entry_is_history() -> None:
 
 
 def test_a_line_is_quoted_in_its_own_words() -> None:
-    compose = "# Context: 65K tokens\nservices:\n  engine:\n    image: vllm/vllm-openai:v0.25.1\n    command: [--model, /m, --max-model-len, '32768']\n"
+    compose = "# Context: 65K tokens\nservices:\n" + _service("exec vllm serve /m --max-model-len 32768")
     tree = MemoryTree({"compose.yml": compose})
     found = audit(Repository(tree, read_catalog(tree), Documents(tree)), load_rules().only({"stale-claim"})).findings
-    assert [reason.text for reason in found[0].chain][0] == "it says: Context: 65K tokens"
+    assert found[0].chain[0].text == "it says: Context: 65K tokens"

@@ -77,6 +77,9 @@ MITIGATED = ("mitigated", "folded")
         pytest.param(f"{RUN} || exit 1\n{SERVE} {MTP}", [FOLDER], [], id="wired"),
         pytest.param(f"set -e\n{RUN}\n{SERVE} {MTP}", [FOLDER], [], id="set -e"),
         pytest.param(f"{SERVE} {MTP} --enable-prefix-caching", [], [ERROR], id="absent"),
+        pytest.param(
+            f"bash /patches/install.sh || exit 1\n{SERVE} {MTP}", [], [ERROR], id="run and not mounted: told once"
+        ),
         pytest.param(f"{SERVE} {MTP}", [FOLDER], [ERROR], id="not invoked"),
         pytest.param(f"{RUN}\n{SERVE} {MTP}", [FOLDER], [ERROR], id="fail-open"),
         pytest.param(f"{RUN} || echo no\n{SERVE} {MTP}", [FOLDER], [ERROR], id="the failure is swallowed"),

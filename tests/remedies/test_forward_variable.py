@@ -101,3 +101,29 @@ def test_a_service_that_others_extend_is_left_alone() -> None:
     assert "`environment` of two in compose/two.yml would change too" in first.why
     assert isinstance(second, Offer)
     assert [file.path for file in second.files] == ["compose/two.yml"]
+
+
+DEFAULTS = """\
+services:
+  engine:
+    image: vllm/vllm-openai:v0.25.1
+    environment:
+      - A=${A:-1}
+    entrypoint: [bash, -c]
+    command:
+      - |
+        # KV_DTYPE=fp8 for long contexts
+        exec vllm serve /models/llama --kv-cache-dtype "$${KV_DTYPE-auto}"
+"""
+
+
+def test_where_an_empty_value_would_be_a_trap_the_default_goes_with_the_variable() -> None:
+    """In the style of the others; where they have none, it is said what the edit would bring."""
+    after = DEFAULTS.replace("      - A=${A:-1}\n", "      - A=${A:-1}\n      - KV_DTYPE=${KV_DTYPE:-auto}\n")
+    assert edited({PATH: DEFAULTS}, "dead-seam") == {PATH: after}
+    assert findings({PATH: after}) == ()
+    why = refusal({PATH: DEFAULTS.replace("A=${A:-1}", "A=1")}, "dead-seam")
+    assert why.startswith(
+        "the one that names KV_DTYPE below `environment:` of engine, which passes it on when it is set"
+    )
+    assert "it would bring seam-value-trap to engine" in why
