@@ -96,6 +96,8 @@ def _prefix_caching_default(context: Context, behaviour: Mapping[str, Any]) -> P
         return _pooling(context, SUPPORTED, read=bool(behaviour["pooling_read"]))
     if serving == "encoder-decoder":
         return _by_model(context, False, SUPPORTED, "encoder-decoder models default to no prefix caching")
+    if context.setting("pooler_config") is not None:
+        return missing("the default follows how the model pools where --pooler-config says how, even if it generates")
     if serving is None or hybrid is None or free is None:
         return missing("the default depends on the model: nothing says whether it has recurrent layers")
     if free:
@@ -142,12 +144,14 @@ def chunked_prefill(context: Context) -> Property:
         return missing("the default depends on whether the model generates, which is not known")
     if serving == "pooling":
         return _pooling(context, CHUNKED_SUPPORTED, read=bool(behaviour["pooling_read"]))
+    if context.setting("pooler_config") is not None:
+        return missing("the default follows how the model pools where --pooler-config says how, even if it generates")
     return _by_model(context, True, _arguments(context), "models that generate default to chunked prefill")
 
 
 def _forced_chunks(context: Context, serving: str | None) -> Property:
     """The first V1 engine chunks for every model that generates, whatever is asked for."""
-    if serving in (None, "pooling"):
+    if serving in (None, "pooling") or context.setting("pooler_config") is not None:
         return missing("chunked prefill depends on whether the model generates, and how a pooling model pools")
     return _by_model(context, True, OLD_ARGUMENTS, "every model that generates has chunked prefill, asked for or not")
 

@@ -18,7 +18,7 @@ from bot.engine.derivations.context import (
     resting_on,
     unknown,
 )
-from bot.engine.derivations.model_kind import is_hybrid
+from bot.engine.derivations.model_kind import is_hybrid, model_name
 from bot.engine.model import Property
 
 ATTENTION = "vllm/engine/arg_utils.py:EngineArgs.create_engine_config#backend"
@@ -241,15 +241,6 @@ def _gemma4(context: Context, *, everywhere: bool) -> Property:
     where = "" if everywhere else " where FlashAttention 4 is not available"
     reason = context.because(GEMMA4, f"Gemma 4 takes TRITON_ATTN for all layers{where}")
     return assumed("TRITON_ATTN", reason, *context.model_reasons("architecture"))
-
-
-def model_name(context: Context) -> str | None:
-    """The model that the command line names; the parser's default when it names none, None when it is not known."""
-    setting = context.setting("model")
-    if setting is not None:
-        return setting.value if isinstance(setting.value, str) else None
-    default = context.basis.facts.default("model")
-    return default.value if default is not None and isinstance(default.value, str) else None
 
 
 def quantization_marker(name: str) -> str | None:
