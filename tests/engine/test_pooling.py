@@ -22,6 +22,10 @@ CLS = """--pooler-config '{"pooling_type":"CLS"}'"""
         ("--task generate", "0.11.0", GENERATES),
         ("--task generate --runner pooling", "0.12.0", GENERATES),
         ("--task auto --runner pooling", "0.12.0", GENERATES),
+        ("--task embed --enable-prefix-caching", "0.11.0", {"prefix_caching": "unknown"}),
+        ("--runner pooling --enable-prefix-caching --enable-chunked-prefill", "0.11.2", {**OPEN, **POOLS}),
+        ("--runner pooling --no-enable-prefix-caching", "0.11.0", {"prefix_caching": False}),
+        ("--runner pooling --enable-prefix-caching", "0.13.0", {"prefix_caching": True}),
         ("--runner auto --convert embed", "0.25.1", POOLS),
         ("--runner generate", "0.25.1", GENERATES),
         (CLASSIFIER, "0.25.1", OPEN),
@@ -48,3 +52,10 @@ def test_a_name_that_embeds_may_bring_a_pooling_configuration(name: str, model: 
     assert value(run("--runner pooling", "0.25.1", model, name=name), "cudagraph_mode") == "PIECEWISE"
     assert value(run("--runner generate", "0.25.1", model, name=name), "cudagraph_mode") == "FULL_AND_PIECEWISE"
     assert value(run("-cc.cudagraph_mode=NONE", "0.25.1", model, name=name), "cudagraph_mode") == "NONE"
+
+
+@pytest.mark.parametrize(
+    ("release", "kept"), [("0.11.0", False), ("0.11.2", False), ("0.12.0", True), ("0.33.0", True)]
+)
+def test_prefix_caching_that_is_asked_of_an_encoder_decoder(release: str, kept: bool) -> None:
+    assert value(run("--enable-prefix-caching", release, "whisper"), "prefix_caching") is kept
