@@ -196,6 +196,23 @@ def check(context: Context) -> None:
         context.refuse(setting, f"The quantization method {setting.value} is deprecated")
 
 
+BACKENDS_OF_VARIABLE = frozenset(
+    {
+        "CUTLASS_MLA",
+        "FLASHINFER",
+        "FLASHINFER_MLA",
+        "FLASHMLA",
+        "FLASH_ATTN",
+        "FLASH_ATTN_MLA",
+        "FLEX_ATTENTION",
+        "TREE_ATTN",
+        "TRITON_ATTN",
+        "TRITON_MLA",
+    }
+)
+"""What `VLLM_ATTENTION_BACKEND` may hold in each of the releases that read it, spelt so."""
+
+
 def attention_backend(context: Context) -> Property:
     """`attention_backend` as the configuration holds it; None where the worker chooses."""
     for setting in (context.setting("attention_backend"), context.key("attention_config", "backend")):
@@ -208,8 +225,9 @@ def attention_backend(context: Context) -> Property:
         return context.unverified("attention_backend")
     word = context.variable("VLLM_ATTENTION_BACKEND") if behaviour["variable"] else None
     if word is not None:
-        known = word.known and word.text
-        return certain(word.text.upper(), *word.because) if known else unknown(*word.because)
+        if word.known and word.text and word.text not in BACKENDS_OF_VARIABLE:
+            return missing(f"not every release that reads VLLM_ATTENTION_BACKEND takes {word.text!r}: others stop")
+        return certain(word.text, *word.because) if word.known and word.text else unknown(*word.because)
     return _own_backend(context, behaviour) or _no_backend(context)
 
 
