@@ -16,7 +16,7 @@ from bot.engine import cache
 from bot.engine.changes import Change, changelog
 from bot.engine.derivations.basis import unread, unverified
 from bot.engine.facts import Facts, from_text, load, releases
-from bot.learn import learn
+from bot.learn import check_complete, learn
 from bot.learn.fetch import listing, normal, tagged
 from bot.learn.files import dump, open_source
 from bot.learn.published import published
@@ -55,6 +55,8 @@ def learn_command(version: str, source: Path | None, origin: str, index: str | N
     try:
         release = normal(version)
         facts = learn(_source(release, source, origin, index), release, _anchors())
+        if output is None and INSTALLED:
+            check_complete(facts)
     except SourceError as error:
         raise Failure(str(error)) from error
     text = dump(facts)

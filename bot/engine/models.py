@@ -26,6 +26,8 @@ MAX_NAME = 512
 _HUB_CACHE = re.compile(r"models--(?:[^/]+?)--([^/]+)")
 _PLACE = re.compile(r"[0-9a-f]{12,64}|main|master|latest|snapshots|weights|model|models")
 
+_WORD_ENDS = re.compile(r"[-.+:@ ]")
+
 
 @dataclass(frozen=True, slots=True)
 class Traits:
@@ -75,6 +77,7 @@ class _Table:
     names: tuple[_Name, ...]
     drafters: tuple[tuple[re.Pattern[str], str], ...]
     not_the_model: frozenset[str]
+    pooling: frozenset[str]
 
 
 def traits(architecture: str | None) -> Traits:
@@ -182,12 +185,18 @@ def last_part(name: str) -> str:
 
 
 @cache
+def named_for_pooling(name: str) -> bool:
+    """Whether a name says that the checkpoint embeds, ranks or classifies."""
+    return len(name) <= MAX_NAME and not _table().pooling.isdisjoint(_WORD_ENDS.split(last_part(name)))
+
+
+@cache
 def _match(name: str | None) -> _Name | None:
     if not name or len(name) > MAX_NAME:
         return None
     part = last_part(name)
     table = _table()
-    if not table.not_the_model.isdisjoint(re.split(r"[-.+:@ ]", part)):
+    if not table.not_the_model.isdisjoint(_WORD_ENDS.split(part)):
         return None
     return next((entry for entry in table.names if entry.pattern.match(part)), None)
 
@@ -211,6 +220,7 @@ def _table() -> _Table:
         ),
         drafters=tuple((re.compile(entry["match"]), entry["method"]) for entry in data["drafters"]),
         not_the_model=frozenset(data["not_the_model"]),
+        pooling=frozenset(data["pooling"]),
     )
 
 

@@ -73,9 +73,9 @@ def context_of(launch: Launch, line: CommandLine, release: Release, common: Comm
     )
     stated = sure(launch.model)
     if (stated.recurrent, stated.moe, stated.architecture, stated.hybrid) == (None, None, None, None):
-        stated = model_from_argv(plain.model_name(context))
+        stated = model_from_argv(model_kind.model_name(context))
     elif None in (stated.recurrent, stated.moe, stated.architecture):
-        context.fuller = filled(launch.model, plain.model_name(context))
+        context.fuller = filled(launch.model, model_kind.model_name(context))
     context.model, context.traits = stated, traits(stated.architecture)
     return context
 

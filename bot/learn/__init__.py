@@ -6,7 +6,7 @@ Only the text of the source is read, with `ast`; the release is never imported o
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.engine.cache import SCHEMA
@@ -21,7 +21,7 @@ from bot.learn.rewriting import entrypoint, rewriting_rules
 from bot.learn.source import SourceError, SourceTree
 from bot.learn.values import Computed, Reader
 
-__all__ = ["SCHEMA", "SourceError", "SourceTree", "learn"]
+__all__ = ["SCHEMA", "SourceError", "SourceTree", "check_complete", "learn"]
 
 LEVELS = "vllm/config/vllm.py"
 
@@ -52,6 +52,17 @@ def learn(source: SourceTree, version: str, anchors: Iterable[str] = ()) -> dict
     _leave_out_known_names(facts["flags"])
     facts["anchors"], facts["constants"], places["anchors"] = _anchors(source, reader, anchors)
     return {**facts, "places": places}
+
+
+def check_complete(facts: Mapping[str, Any]) -> None:
+    """Raise `SourceError` where a flag may be missing or of another kind than these facts say.
+
+    Whoever writes a release file looks at its gaps; nobody does where a release is learnt for an answer.
+    """
+    gaps = facts["gaps"]
+    if gaps:
+        more = f", and {len(gaps) - 1} more" if len(gaps) > 1 else ""
+        raise SourceError(f"the code that registers flags could not be followed at {gaps[0]}{more}")
 
 
 def _meet_configs(source: SourceTree, reader: Reader) -> None:

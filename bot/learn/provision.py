@@ -17,7 +17,7 @@ from bot.engine import Pin, cache
 from bot.engine.derivations.basis import readings
 from bot.engine.facts import is_known
 from bot.engine.missing import missing
-from bot.learn import learn
+from bot.learn import check_complete, learn
 from bot.learn.fetch import Listing, NoSuchReleaseError, listing, tagged
 from bot.learn.files import dump, open_source
 from bot.learn.published import published
@@ -149,7 +149,9 @@ class Provision:
 
 def _facts(name: str, tree: SourceTree) -> str:
     try:
-        return dump(learn(tree, name, readings().fingerprints))
+        facts = learn(tree, name, readings().fingerprints)
+        check_complete(facts)
+        return dump(facts)
     except SourceError as error:
         raise UnreadableError(str(error)) from error
     except Exception as error:  # a form that nobody foresaw must not take the answer with it

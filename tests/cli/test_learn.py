@@ -50,6 +50,18 @@ def test_an_installed_copy_learns_into_the_cache(source: Path, tmp_path: Path, m
     assert facts.load("1.2.4").flag("--share") is not None
 
 
+def test_an_installed_copy_keeps_no_facts_with_gaps(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEAMGUARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("bot.cli.learn.INSTALLED", True)
+    (source / "vllm/config/cache.py").unlink()
+    with pytest.raises(Failure, match="could not be followed at vllm/"):
+        run("1.2.5", "--source", str(source))
+    assert not facts.is_known("1.2.5")
+    assert "could not be followed" in run("1.2.5", "--source", str(source), "--output", str(tmp_path))
+
+
 def test_a_folder_that_is_no_source(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="no such file in the source tree"):
         run("1.2.3", "--source", str(tmp_path), "--output", str(tmp_path))

@@ -292,6 +292,15 @@ def test_a_default_names_the_line_of_the_source_that_decides() -> None:
     assert reason.text == "vLLM 0.25.1: hybrid models default to no prefix caching"
 
 
+@pytest.mark.parametrize("release", ["0.11.0", "0.13.0", "0.14.1"])
+@pytest.mark.parametrize(
+    ("word", "backend"),
+    [("TRITON_ATTN", "TRITON_ATTN"), ("flashinfer", "unknown"), ("FLASH_ATTN_VLLM_V1", "unknown"), ("NO", "unknown")],
+)
+def test_a_backend_that_a_variable_names(release: str, word: str, backend: str) -> None:
+    assert value(run("", release, "dense", env={"VLLM_ATTENTION_BACKEND": word}), "attention_backend") == backend
+
+
 @pytest.mark.parametrize(
     ("env", "expected"),
     [

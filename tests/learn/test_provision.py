@@ -111,6 +111,15 @@ def test_a_source_of_another_form_is_not_fetched_again(index: str, tmp_path: Pat
     assert len(Index.asked) == 2
 
 
+def test_facts_with_gaps_are_not_believed(index: str, tmp_path: Path) -> None:
+    text = FILES["vllm/config/cache.py"].replace("class CacheConfig", "class OtherConfig")
+    publish(_1_2_3=sdist(tmp_path, **{"vllm/config/cache.py": text}))
+    said = Said()
+    assert provider(index, said).provide(pins("1.2.3")) == ()
+    assert "could not be followed at vllm/engine/arg_utils.py:" in said.about("1.2.3")
+    assert not facts.is_known("1.2.3")
+
+
 def test_a_fault_of_ours_takes_no_answer_with_it(index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(_1_2_3=sdist(tmp_path))
     monkeypatch.setattr(provision, "learn", lambda *_: dict[str, str]()["none"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.engine.commandline import UNKNOWN
 from bot.engine.derivations.context import Context, assumption, certain, explicit, missing, resting_on, unknown
-from bot.engine.derivations.model_kind import is_attention_free, is_hybrid, serves
+from bot.engine.derivations.model_kind import is_attention_free, is_hybrid, may_pool, serves
 from bot.engine.derivations.speculation import drafter
 from bot.engine.model import Certainty, Property
 from bot.provenance import Reason
@@ -65,7 +65,16 @@ def _taken_away(context: Context, behaviour: Mapping[str, Any], *, asked: bool) 
             return missing(
                 "an instance that only encodes images has no prefix caching, which ec_transfer_config decides"
             )
+    if asked and behaviour["encoder_decoder_without"] and serves(context) == "encoder-decoder":
+        return _by_model(context, False, SUPPORTED, "encoder-decoder models have no prefix caching, asked for or not")
+    if asked and not behaviour["pooling_read"] and _pools_somehow(context):
+        return missing("the release may turn off what is asked for, by how the model pools")
     return _taken_from_recurrent(context, behaviour) if asked else None
+
+
+def _pools_somehow(context: Context) -> bool:
+    """Whether a model pools, may pool, or is told how."""
+    return serves(context) == "pooling" or may_pool(context) or context.setting("pooler_config") is not None
 
 
 def _taken_from_recurrent(context: Context, behaviour: Mapping[str, Any]) -> Property | None:
@@ -96,6 +105,8 @@ def _prefix_caching_default(context: Context, behaviour: Mapping[str, Any]) -> P
         return _pooling(context, SUPPORTED, read=bool(behaviour["pooling_read"]))
     if serving == "encoder-decoder":
         return _by_model(context, False, SUPPORTED, "encoder-decoder models default to no prefix caching")
+    if context.setting("pooler_config") is not None:
+        return missing("the default follows how the model pools where --pooler-config says how, even if it generates")
     if serving is None or hybrid is None or free is None:
         return missing("the default depends on the model: nothing says whether it has recurrent layers")
     if free:
@@ -133,6 +144,8 @@ def chunked_prefill(context: Context) -> Property:
     if behaviour["forced"]:
         return _forced_chunks(context, serving)
     if setting is not None:
+        if setting.value is not False and not behaviour["pooling_read"] and _pools_somehow(context):
+            return missing("the release may turn off what is asked for, by how the model pools")
         return explicit(setting)
     if behaviour["context_parallel_without"]:
         parallel = _without_by_context_parallelism(context, "chunked prefill")
@@ -142,12 +155,14 @@ def chunked_prefill(context: Context) -> Property:
         return missing("the default depends on whether the model generates, which is not known")
     if serving == "pooling":
         return _pooling(context, CHUNKED_SUPPORTED, read=bool(behaviour["pooling_read"]))
+    if context.setting("pooler_config") is not None:
+        return missing("the default follows how the model pools where --pooler-config says how, even if it generates")
     return _by_model(context, True, _arguments(context), "models that generate default to chunked prefill")
 
 
 def _forced_chunks(context: Context, serving: str | None) -> Property:
     """The first V1 engine chunks for every model that generates, whatever is asked for."""
-    if serving in (None, "pooling"):
+    if serving in (None, "pooling") or context.setting("pooler_config") is not None:
         return missing("chunked prefill depends on whether the model generates, and how a pooling model pools")
     return _by_model(context, True, OLD_ARGUMENTS, "every model that generates has chunked prefill, asked for or not")
 

@@ -16,7 +16,7 @@ from bot.engine.derivations.context import (
     resting_on,
     unknown,
 )
-from bot.engine.derivations.model_kind import is_attention_free, is_hybrid, serves
+from bot.engine.derivations.model_kind import is_attention_free, is_hybrid, may_pool, serves
 from bot.engine.derivations.speculation import drafter
 from bot.engine.model import Certainty, Property, Value
 from bot.provenance import Reason
@@ -389,11 +389,14 @@ def _by_serving(state: Resolved, behaviour: Mapping[str, Any]) -> Property | Non
     serving, only = serves(context), behaviour["encoder_decoder_mode"]
     if not behaviour["serving_beats_explicit"] and context.key("compilation_config", "cudagraph_mode") is not None:
         return None
-    if serving == "pooling" and state.value in FULL_MODES:
+    pools = serving == "pooling" or context.setting("pooler_config") is not None
+    if pools and state.value in FULL_MODES:
         state.becomes("PIECEWISE", context.because(POST_INIT, "pooling models have no full CUDA graphs"))
     elif serving == "encoder-decoder" and _exceeds(state.value, only):
         reason = context.because(POST_INIT, f"encoder-decoder models have {only} at most")
         state.becomes(only, reason, certainty=context.model_certainty)
+    elif serving is None and state.value in FULL_MODES and may_pool(context):
+        return missing("pooling models have no full CUDA graphs, and whether the model pools is not known")
     elif serving is None and state.value != "NONE":
         state.assume("assumed")
         state.because.append(assumption("the model generates, and is no encoder-decoder"))

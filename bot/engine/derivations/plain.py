@@ -18,7 +18,7 @@ from bot.engine.derivations.context import (
     resting_on,
     unknown,
 )
-from bot.engine.derivations.model_kind import is_hybrid
+from bot.engine.derivations.model_kind import is_hybrid, model_name
 from bot.engine.model import Property
 
 ATTENTION = "vllm/engine/arg_utils.py:EngineArgs.create_engine_config#backend"
@@ -196,6 +196,23 @@ def check(context: Context) -> None:
         context.refuse(setting, f"The quantization method {setting.value} is deprecated")
 
 
+BACKENDS_OF_VARIABLE = frozenset(
+    {
+        "CUTLASS_MLA",
+        "FLASHINFER",
+        "FLASHINFER_MLA",
+        "FLASHMLA",
+        "FLASH_ATTN",
+        "FLASH_ATTN_MLA",
+        "FLEX_ATTENTION",
+        "TREE_ATTN",
+        "TRITON_ATTN",
+        "TRITON_MLA",
+    }
+)
+"""What `VLLM_ATTENTION_BACKEND` may hold in each of the releases that read it, spelt so."""
+
+
 def attention_backend(context: Context) -> Property:
     """`attention_backend` as the configuration holds it; None where the worker chooses."""
     for setting in (context.setting("attention_backend"), context.key("attention_config", "backend")):
@@ -208,8 +225,9 @@ def attention_backend(context: Context) -> Property:
         return context.unverified("attention_backend")
     word = context.variable("VLLM_ATTENTION_BACKEND") if behaviour["variable"] else None
     if word is not None:
-        known = word.known and word.text
-        return certain(word.text.upper(), *word.because) if known else unknown(*word.because)
+        if word.known and word.text and word.text not in BACKENDS_OF_VARIABLE:
+            return missing(f"not every release that reads VLLM_ATTENTION_BACKEND takes {word.text!r}: others stop")
+        return certain(word.text, *word.because) if word.known and word.text else unknown(*word.because)
     return _own_backend(context, behaviour) or _no_backend(context)
 
 
@@ -241,15 +259,6 @@ def _gemma4(context: Context, *, everywhere: bool) -> Property:
     where = "" if everywhere else " where FlashAttention 4 is not available"
     reason = context.because(GEMMA4, f"Gemma 4 takes TRITON_ATTN for all layers{where}")
     return assumed("TRITON_ATTN", reason, *context.model_reasons("architecture"))
-
-
-def model_name(context: Context) -> str | None:
-    """The model that the command line names; the parser's default when it names none, None when it is not known."""
-    setting = context.setting("model")
-    if setting is not None:
-        return setting.value if isinstance(setting.value, str) else None
-    default = context.basis.facts.default("model")
-    return default.value if default is not None and isinstance(default.value, str) else None
 
 
 def quantization_marker(name: str) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.engine.derivations.context import Context, assumption, certain, explicit, missing, resting_on
-from bot.engine.derivations.model_kind import is_attention_free, is_hybrid, serves
+from bot.engine.derivations.model_kind import is_attention_free, is_hybrid, may_pool, serves
 from bot.engine.derivations.speculation import drafter
 from bot.engine.model import Certainty, Property
 from bot.provenance import Reason
@@ -47,6 +47,8 @@ def _on(context: Context, behaviour: Mapping[str, Any]) -> Property:
         certainty = "assumed" if "assumed" in (certainty, found.method.certainty) else certainty
         because += found.method.because
     if behaviour["pooling_without"] and serves(context) is None:
+        if may_pool(context):
+            return missing("pooling models are not scheduled asynchronously, and whether the model pools is not known")
         return resting_on("assumed", True, reason, *because, assumption("the model generates"))
     return resting_on(certainty, True, reason, *because)
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bot.engine.commandline import UNKNOWN, Setting
 from bot.engine.derivations.context import Context, assumed, assumption, certain, missing, unknown
-from bot.engine.derivations.plain import model_name
+from bot.engine.derivations.model_kind import model_name
 from bot.engine.model import Property
 from bot.engine.models import drafter_kind, drafts_itself
 from bot.provenance import Reason
