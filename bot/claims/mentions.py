@@ -21,11 +21,13 @@ PARALLEL = "tensor_parallel_size"
 PREFIX = "prefix_caching"
 GRAPHS = "cudagraph_mode"
 EAGER = "enforce_eager"
+MEMORY = "gpu_memory_utilization"
+BATCHED = "max_num_batched_tokens"
 
 WORDS = (
     "mtp", "draft", "spec", "eagle", "dflash", "prefix", "ctx", "context", "model-len", "model_len", "model len", "kv",
     "0.1", "0.2", "0.3", "vllm-openai", "tp=", "tp =", "tensor", "seq", "stream", "graph", "piecewise", "eager", "--",
-    "default", "topology",
+    "default", "topology", "util", "batched", "nightly",
 )  # fmt: skip
 """Of these, in small letters, one stands in every statement with a mention: much cheaper to ask than a pattern."""
 
@@ -41,14 +43,14 @@ class Mention:
     end: int
     kind: ClaimKind
     subject: str
-    value: str | int | bool | None
+    value: str | int | float | bool | None
     approximate: bool = False
     explicit: bool = False
     key: bool = False
     spelt: tuple[int, int] | None = None
 
 
-_Found = tuple[ClaimKind, str, str | int | bool | None]
+_Found = tuple[ClaimKind, str, str | int | float | bool | None]
 _Reader = Callable[[re.Match[str]], Iterable[_Found]]
 
 _METHODS = {"mtp": "mtp", "eagle": "eagle", "eagle3": "eagle3", "eagle-3": "eagle3", "dflash": "dflash"}
@@ -58,6 +60,11 @@ _METHOD = r"(?P<method>MTP|EAGLE-?3?|DFlash|drafter|draft(?:ing)?|spec(?:ulative
 _STATE = r"(?P<state>ON|OFF|enabled|disabled|true|false)"
 _DEFAULT = r"(?:by default|here\b|on this (?:compose|slug|file)|in this (?:compose|slug|file))"
 _SHIPS = r"(?:ships?|carries|passes|has|have|gets?|runs?(?: with)?|served?(?: with)?|comes? with)"
+_PROSE_DRAFTER = (
+    r"(?:drafter(?:\s+speculative-decod\w+)?|draft\s+model|"
+    r"(?:speculative|spec)[- ]?dec(?:ode|oding)?(?:\s+draft(?:er)?)?)"
+    r"(?![\w/*.-])(?!\s+(?:weights?|graphs?|layers?|cost|overhead|room|headroom|head|support|on\s+disk))"
+)
 _NUMBER = (
     r"(?P<about>~\s?|≈\s?)?(?P<number>\d{1,3}(?:[,_]\d{3})+|\d{4,8}|\d{1,4}(?:\.\d{1,2})?\s?[KM])"
     r"(?![\w.])(?!\s?[-–]\s?~?\d)"
@@ -68,6 +75,8 @@ _CACHE = (
 )
 _RELEASE = r"v?(?P<release>0\.\d{1,2}(?:\.(?:\d{1,2}|x))?)(?![\w.-]*\w)"
 _TAG = re.compile(r"vllm/vllm-openai:v(0\.\d{1,2}\.\d{1,2})")
+_SHARE = r"(?P<share>0?\.\d{1,3})(?![\w.])(?!\s?[-–/]\s?0?\.\d)"
+_MEMORY = r"(?:gpu[-_ ]?)?mem(?:ory)?[-_ ]?util(?:i[sz]ation)?"
 _STOCK = r"(?:stock|stable|vanilla|unmodified)"
 _NOT_A_DRAFTER = (
     r"(?![.*]|\s+(?:head|weights?|layers?|tensors?|modules?|models?|support|param|variant|path|arm|run|baseline))"
@@ -84,6 +93,10 @@ def _drafter(match: re.Match[str]) -> Iterator[_Found]:
 def _method_on(match: re.Match[str]) -> Iterator[_Found]:
     on = _ON[match["state"].lower()] if match["state"] else True
     yield "property", DRAFTER, _METHODS.get(match["method"].lower(), ANY) if on else None
+
+
+def _prose_drafter(_: re.Match[str]) -> Iterator[_Found]:
+    yield "property", DRAFTER, ANY
 
 
 def _no_drafter(_: re.Match[str]) -> Iterator[_Found]:
@@ -113,6 +126,19 @@ def _cache(match: re.Match[str]) -> Iterator[_Found]:
 
 def _small(subject: str) -> _Reader:
     return lambda match: (("property", subject, int(match["small"])),)
+
+
+def _share(match: re.Match[str]) -> Iterator[_Found]:
+    yield "property", MEMORY, float(match["share"])
+
+
+def _batched(match: re.Match[str]) -> Iterator[_Found]:
+    if (tokens := count(match["number"])) is not None and 64 <= tokens <= 1_000_000:
+        yield "property", BATCHED, tokens
+
+
+def _nightly(_: re.Match[str]) -> Iterator[_Found]:
+    yield "nightly", "", True
 
 
 def _mode(match: re.Match[str]) -> Iterator[_Found]:
@@ -179,6 +205,21 @@ _EXPLICIT: tuple[_Rule, ...] = tuple(
             rf"\s+{_STATE}(?!\w)",
             _switch(PREFIX),
         ),
+        # "int4 weights + the external assistant drafter", "this is the tp=2 + MTP path"
+        (
+            _DRAFTERS,
+            r"\+\s+(?:the\s+|an?\s+|google(?:'s)?\s+)?(?:(?:external|assistant|built-in|mtp|google|\"assistant\"|small)[\s-]+)"
+            rf"{{0,3}}(?P<state>){_PROSE_DRAFTER}",
+            _prose_drafter,
+        ),
+        (_DRAFTERS, r"(?:the|an?)\s+(?:[\w\"-]+\s+){0,3}(?P<state>)drafter\s+(?:is\s+)?wired(?!\w)", _prose_drafter),
+        (
+            _DRAFTERS,
+            r"this\s+(?:one\s+)?is\s+the\s+(?:[\w=.-]+\s+(?:\+\s+)?){0,3}"
+            r"(?P<state>)(?:MTP|EAGLE-?3?|DFlash|"
+            r"spec(?:ulative)?[- ]dec\w*|drafter)\s+(?:path|variant|compose|slug|lane)(?!\w)",
+            _prose_drafter,
+        ),
         (("eager",), rf"enforce[-_ ]eager\s+(?:is\s+)?{_STATE}\s+{_DEFAULT}", _switch(EAGER)),
         (("graph",), rf"cuda ?graphs?\s+(?:are\s+|is\s+)?{_STATE}\s+{_DEFAULT}", _switch(EAGER, off=True)),
         (("eager",), r"runs?\s+(?:in\s+)?eager(?: mode)?\s+by default", _fixed(EAGER, True)),
@@ -216,6 +257,16 @@ _EXPLICIT: tuple[_Rule, ...] = tuple(
             _release,
         ),
         (_RELEASES, rf"(?:{_STOCK}\s+vllm|vllm\s+{_STOCK})\s+{_RELEASE}(?=\s*(?:$|[.,;()—–]))", _release),
+        # "pin uses the post-merge nightly"
+        (
+            ("nightly",),
+            r"(?:pin\s+(?:uses|is)|(?:is\s+|stays\s+)?pinned\s+(?:to|on|at))\s+(?:(?:the|an?|this|that)\s+)?(?:[\w.'+-]+\s+){0,5}nightly",
+            _nightly,
+        ),
+        # "65K (mem-util 0.95)", "the safe defaults (48K context, 0.92 mem-util)"
+        (("util",), rf"(?<=\()@?\s*{_MEMORY}\s*[=:]?\s*{_SHARE}(?=\s*\))", _share),
+        (("util",), rf"defaults\s*\((?:[^()]{{0,40}},\s*)?{_SHARE}\s+{_MEMORY}(?!\w)", _share),
+        (("util",), rf"default\s+`?{_MEMORY}`?\s+(?:is|=)\s+`?{_SHARE}", _share),
         (("vllm-openai",), r"runs\s+(?:on\s+)?(?:stock\s+)?(?P<image>vllm/vllm-openai:[\w.-]+)", _image),
     )
 )
@@ -242,6 +293,8 @@ _ITEMS: tuple[_Rule, ...] = tuple(
         (("seq",), r"max[-_ ]num[-_ ]seqs\s*(?:=|:|\s)\s*(?P<small>\d{1,4})(?![\d.])", _small(SEQUENCES)),
         (("stream", "seq"),
          r"(?P<small>\d{1,3})(?:-|\s)(?:concurrent\s+)?(?:streams?|seqs|sequences)(?!\w)", _small(SEQUENCES)),
+        (("util",), rf"(?:{_MEMORY}|util)\s*[=:]?\s*{_SHARE}", _share),
+        (("batched",), rf"(?:max[-_ ]num[-_ ])?batched[-_ ]tokens\s*(?:=|:|\s)\s*{_NUMBER}", _batched),
         (("piecewise", "graph"), r"cudagraph[-_ ]mode\s*(?:=|:|\s)\s*"
          r"(?P<mode>NONE|PIECEWISE|FULL(?:_AND_PIECEWISE|_DECODE_ONLY)?)(?!\w)", _mode),
         (("eager",), rf"enforce[-_]eager\s*(?:=|:|is\s)\s*{_STATE}(?!\w)", _switch(EAGER)),
@@ -291,6 +344,8 @@ _SPELT = {
     CACHE: ("cache",),
     PARALLEL: ("small",),
     SEQUENCES: ("small",),
+    MEMORY: ("share",),
+    BATCHED: ("number",),
     "release": ("release", "image"),
     "image": ("image",),
 }
