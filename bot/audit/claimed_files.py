@@ -119,6 +119,6 @@ def _model(world: EngineWorld) -> Word | None:
             return words[index + 1] if words[index + 1].known else None
         if word.text.startswith("--model="):
             return Word(word.text.removeprefix("--model="), word.because) if word.known else None
-    if [word.text for word in words[1:2]] == ["serve"] and len(words) > 2 and not words[2].text.startswith("-"):
-        return words[2] if words[2].known else None
+    if len(words) > 1 and words[0].text == "serve" and not words[1].text.startswith("-"):
+        return words[1] if words[1].known else None
     return None
