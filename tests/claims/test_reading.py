@@ -100,7 +100,10 @@ NO_DRAFTER = {f"{DRAFTER}=none"}
         ),
         ("Two cards, bf16 + the assistant speculative-decode draft, as its sibling.", {f"{DRAFTER}=any"}),
         ("Elsewhere is the baseline; this is the tp=2 + MTP path.", {f"{DRAFTER}=any"}),
+        ("Minimal — no spec-decode, no patches, no frills.", NO_DRAFTER),
+        ("Enabling it loads an empty head. Runs drafter-free. ---", NO_DRAFTER),
         # The pin, shares of memory, batches
+        ("Pinned to the hare-stable engine spec (v0.25.1) so that both agree", {"release=0.25.1"}),
         ("Pin uses the post-merge nightly. Note: others stay.", {"nightly=True"}),
         ("Pinned to a known-good vLLM nightly (immutable).", {"nightly=True"}),
         ("Max ctx: 65K (mem-util 0.95)", {"max_model_len=65000", "gpu_memory_utilization=0.95"}),
