@@ -25,10 +25,11 @@ def of_overlay(claim: Claim, world: EngineWorld) -> Verdict:
     if claim.value is True:
         return _missing(claim, world, described)
     number = claim.subject.removeprefix("#")
-    there = [patch for patch in world.patches if patch.wired and not _is_template(patch)]
-    there = [patch for patch in there if claim.subject == "any" or _is_of(patch, number)]
+    meant = [patch for patch in world.patches if not _is_template(patch)]
+    meant = [patch for patch in meant if claim.subject == "any" or _is_of(patch, number)]
+    there = [patch for patch in meant if _runs(patch)]
     if not there:
-        return UNKNOWN if any(patch.wired is None for patch in world.patches) else Verdict(True)
+        return UNKNOWN if any(_runs(patch) is None for patch in meant) else Verdict(True)
     names = ", ".join(patch.id for patch in there[:3])
     because = tuple(reason for patch in there for reason in patch.because)
     return Verdict(False, "patches", "none", names, because, "overlay-there")
@@ -46,6 +47,12 @@ def _missing(claim: Claim, world: EngineWorld, service: Service) -> Verdict:
     at = service.position
     reason = Reason("compose", at.path, at.line, f"nothing that is mounted or run here is {claim.subject}")
     return Verdict(False, claim.subject, "vendored", "neither mounted nor run", (reason,), "overlay-missing")
+
+
+def _runs(patch: WiredPatch) -> bool | None:
+    """Whether a patch is mounted and run before the engine, whatever happens when it fails."""
+    conditions = (patch.mounted, patch.invoked, patch.before_engine)
+    return False if False in conditions else None if None in conditions else True
 
 
 def _is_template(patch: WiredPatch) -> bool:

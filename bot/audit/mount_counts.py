@@ -49,15 +49,16 @@ def wrong_counts(patches: Sequence[Patch], tree: Tree) -> Iterator[tuple[Patch, 
     if not stated:
         return
     composes = tuple(_composes(tree))
-    if any(_ELSEWHERE.search(text) for text in composes):
+    if any(_ELSEWHERE.search(text) for text in composes if "extends:" in text or "include:" in text):
         return
     shared = Counter(folder for patch in patches for folder in _folders(patch))
     for patch, at, words, number in stated[:MAX_COUNTS]:
         folders = _folders(patch)
         if len(folders) != 1 or shared[next(iter(folders))] > 1:
             continue
-        mount = re.compile(rf"^\s*-?\s*\S*/{re.escape(next(iter(folders)))}(?=[/:\"'\s]|$)", re.MULTILINE)
-        actual = sum(mount.search(text) is not None for text in composes)
+        folder = next(iter(folders))
+        mount = re.compile(rf"/{re.escape(folder)}(?=[/:\"'\s]|$)", re.MULTILINE)
+        actual = sum(mount.search(_COMMENT.sub("", text)) is not None for text in composes if f"/{folder}" in text)
         if actual and actual != number:
             yield patch, at, words, actual
 
@@ -87,9 +88,9 @@ def _folders(patch: Patch) -> set[str]:
 
 
 def _composes(tree: Tree) -> Iterator[str]:
-    """The composes that are in use, without their comments."""
+    """The texts of the composes that are in use."""
     for path in tree.paths():
         if path.endswith((".yml", ".yaml")) and not _PUT_AWAY.search(path):
             text = text_of(tree, path)
             if "services:" in text:
-                yield _COMMENT.sub("", text)
+                yield text

@@ -161,6 +161,11 @@ HERE = "The vendored pr12345 fixes vllm#9999 and does NOT cover this."
         (HERE, _service(f"curl -L https://x.invalid/pull/12345.patch | patch -p1\n{SERVE}"), []),
         (HERE, _service(f"# pr12345 is not here\n{SERVE}"), ["overlay #12345=here"]),
         ("Status: fine — overlay-free.", _mounting(FIXED, FIX), ["overlay any=none"]),
+        (
+            "Status: fine — overlay-free.",
+            _mounting(FIXED.replace(" || exit 1", " || true"), FIX),
+            ["overlay any=none"],
+        ),
         ("Status: fine — overlay-free.", _mounting(SERVE, FIX), []),
         ("Status: fine — overlay-free.", _mounting(f"{SERVE} --chat-template /opt/chat.jinja", TEMPLATE), []),
         ("This slug does NOT vendor pr12345.", _mounting(FIXED, FIX), ["overlay #12345=none"]),
