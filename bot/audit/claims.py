@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from bot.audit.contradiction import Verdict, verdict
+from bot.audit.contradiction import verdict
 from bot.audit.discovery import Unit
 from bot.audit.subject import situation
+from bot.audit.verdict import Verdict
 from bot.catalog import Catalog
 from bot.claims import DRAFTER, Claim, claims_of_comments
 from bot.compose import Project
@@ -154,6 +155,7 @@ def _observation(identity: str, claims: Sequence[Claim], found: Verdict) -> Obse
         "also": ", ".join(map(str, lines)),
         "setting": "=".join(first.setting) if first.setting else "",
         "variable": first.kind == "default",
+        "form": found.form,
         "contradicted": True,
         "claims": tuple(claims),
     }

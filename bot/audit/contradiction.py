@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+import re
+from dataclasses import replace
 
+from bot.audit.claimed_files import of_folder, of_overlay
+from bot.audit.verdict import UNKNOWN, Verdict
 from bot.claims import (
     ANY,
+    BATCHED,
     CACHE,
     CONTEXT,
     DEPTH,
     DRAFTER,
     GRAPHS,
+    MEMORY,
     SEQUENCES,
     Claim,
     count,
@@ -33,27 +38,11 @@ _TOPICS = {
     "tensor_parallel_size": "tensor parallel size",
     "prefix_caching": "prefix caching",
     "enforce_eager": "eager mode",
+    MEMORY: "share of the GPU's memory",
+    BATCHED: "number of batched tokens",
 }
+_RELEASED = re.compile(r":v?\d+\.\d+\.\d+(?:\.post\d+)?(?:@|$)")
 _EFFECTIVE_GRAPHS = "cudagraph_mode_effective"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What becomes of a claim: `agrees` None when that is not known. `actual` is what runs, and `because` why."""
-
-    agrees: bool | None
-    about: str = ""
-    claimed: object = None
-    actual: object = None
-    because: tuple[Reason, ...] = ()
-
-    @property
-    def false(self) -> bool:
-        """Whether resolution contradicts the claim."""
-        return self.agrees is False
-
-
-UNKNOWN = Verdict(None)
 
 
 def verdict(claim: Claim, service: ResolvedService, world: EngineWorld) -> Verdict:
@@ -75,6 +64,14 @@ def verdict(claim: Claim, service: ResolvedService, world: EngineWorld) -> Verdi
         return _image(claim, service, world)
     if claim.kind == "absent":
         return _absent(claim, world)
+    if claim.kind == "nightly":
+        return _nightly(service, world)
+    if claim.kind == "overlay":
+        return of_overlay(claim, world)
+    if claim.kind == "folder":
+        return of_folder(claim, service)
+    if claim.subject in (MEMORY, BATCHED):
+        return _argument(claim, world)
     found = engine.properties.get(claim.subject)
     if found is None or not found.known:
         return UNKNOWN
@@ -146,6 +143,38 @@ def _of_image(world: EngineWorld) -> tuple[Reason, ...]:
     described = world.realisation.service
     stated = described.image.because if described is not None and described.image is not None else ()
     return (*stated, *world.pin.because)
+
+
+def _nightly(service: ResolvedService, world: EngineWorld) -> Verdict:
+    """A claim that the image is a nightly build; false where the tag is a release's."""
+    images = [world.pin.image, service.launched.image if service.launched else None]
+    if not all(_RELEASED.search(image) for image in images if image) or not world.pin.image:
+        return UNKNOWN
+    return Verdict(False, "image", "a nightly build", world.pin.image, _of_image(world))
+
+
+def _argument(claim: Claim, world: EngineWorld) -> Verdict:
+    """A claim about a number that an argument gives; where none does, nothing is said."""
+    flag = f"--{claim.subject}"
+    words = world.outcome.argv or () if world.outcome is not None else ()
+    given = [
+        (value, word) if equals else (words[at + 1].text, words[at + 1])
+        for at, word in enumerate(words)
+        for name, equals, value in (word.text.replace("-", "_", 8).partition("="),)
+        if name.replace("__", "--", 1) == flag and (equals or at + 1 < len(words))
+    ]
+    if not given or not given[-1][1].known or claim.value is None:
+        return UNKNOWN
+    text, word = given[-1]
+    try:
+        actual = float(text)
+    except ValueError:
+        return UNKNOWN
+    if claim.subject == BATCHED:
+        agrees = same_count(int(claim.value), int(actual), claim.words, claim.approximate)
+    else:
+        agrees = abs(float(claim.value) - actual) < 0.0005
+    return Verdict(agrees, _TOPICS[claim.subject], claim.value, text, word.because)
 
 
 def _absent(claim: Claim, world: EngineWorld) -> Verdict:

@@ -45,6 +45,13 @@ _AFTER = re.compile(
     r"(?:→|->|=>)\s*(?:no\b|off\b|disable|enable|skip|drop))",
     re.IGNORECASE,
 )
+_BELOW = re.compile(
+    rf"(?<![\w-])(?i:the\s+)?[Dd]efault\s+`?({_NAME})`?\s+(?:below|here|in\s+this\s+(?:file|compose))\s+"
+    r"(?:(?:expects?|wants|finds|has|points|looks|is)\s+(?:(?:it|them|for it)\s+)?)?(?:at|in|to|is)?\s*"
+    r"`?([^\s`;,]{1,120})"
+)
+"""A default that is said to stand in the file: `Default MODEL below expects it at /models/hare`."""
+
 _COMMAND = re.compile(rf"(?:[`'\"]?\s+{_NAME}=\S*+)*+\s+(?:sudo\s+)?(docker[ -]compose\b|(?:bash|sh)\s+(\S+)|(\./\S+))")
 _NO_OFFER = re.compile(
     r"\b(?:not|no longer|never|neither|nor|without|instead of|was|were|had|used to|former(?:ly)?|previous(?:ly)?|old|"
@@ -134,7 +141,7 @@ def _in_comments(tree: Tree, files: Iterable[str]) -> Iterator[_Offered]:
 def _candidates(path: str, text: str) -> tuple[_Offered, ...]:
     """What the comments of a compose offer, before anybody asks who reads it."""
     said = {position.line: comment for position, comment in comments(path, text).items()}
-    if not any("=" in comment for comment in said.values()):
+    if not any("=" in comment or "efault " in comment for comment in said.values()):
         return ()
     if any(_TOGETHER.search(comment[:MAX_LINE]) for comment in said.values()):
         return ()  # it runs together with another file, which may read anything
@@ -146,7 +153,15 @@ def _candidates(path: str, text: str) -> tuple[_Offered, ...]:
         for match in _OFFER.finditer(comment[:MAX_LINE])
         if match[1] not in edits
     )
-    return tuple(offered for offered in found if offered is not None)
+    return (*(offered for offered in found if offered is not None), *_said_below(said, path))
+
+
+def _said_below(said: dict[int, str], path: str) -> Iterator[_Offered]:
+    """The variables whose defaults a comment says to stand below it."""
+    for line, comment in said.items():
+        match = _BELOW.search(comment[:MAX_LINE]) if "efault " in comment else None
+        if match is not None and not _NO_OFFER.search(comment, 0, match.start()):
+            yield _Offered(match[1], match[2].rstrip(".…:*)"), comment[:180].strip(), Position(path, line))
 
 
 def _offer(said: dict[int, str], line: int, match: re.Match[str], path: str) -> _Offered | None:

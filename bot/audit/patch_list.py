@@ -8,6 +8,7 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
+from bot.audit.mount_counts import wrong_counts
 from bot.catalog import Catalog, Fault, Patch
 from bot.hazards import Observation
 from bot.provenance import Position, Reason
@@ -32,6 +33,8 @@ def of_list(catalog: Catalog, tree: Tree) -> Iterator[Observation]:
     yield from _unknown_composes(catalog, living, tree)
     yield from _aliases(catalog, living)
     yield from _shared_files(living)
+    for patch, at, words, actual in wrong_counts(living, tree):
+        yield _observation("wrong-count", patch.id, patch.id, at, words, {"key": words, "meant": str(actual)})
 
 
 def _of_fault(fault: Fault) -> Observation:

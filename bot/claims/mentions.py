@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bot.claims.model import ClaimKind
-from bot.claims.values import cache_format, count
-
-ANY = "any"
-"""The value of a drafter that is said to be on, and not which."""
-
-DRAFTER = "spec_decode.method"
-DEPTH = "spec_decode.num_speculative_tokens"
-CONTEXT = "max_model_len"
-CACHE = "kv_cache_dtype"
-SEQUENCES = "max_num_seqs"
-PARALLEL = "tensor_parallel_size"
-PREFIX = "prefix_caching"
-GRAPHS = "cudagraph_mode"
-EAGER = "enforce_eager"
+from bot.claims.readers import (
+    Reader,
+    absent,
+    batched,
+    cache,
+    context,
+    drafter,
+    fixed,
+    image,
+    method_on,
+    mode,
+    nightly,
+    no_drafter,
+    prose_drafter,
+    release,
+    share,
+    small,
+    switch,
+)
+from bot.claims.subjects import (
+    BATCHED,
+    CACHE,
+    CONTEXT,
+    DEPTH,
+    EAGER,
+    MEMORY,
+    PARALLEL,
+    PREFIX,
+    SEQUENCES,
+)
 
 WORDS = (
     "mtp", "draft", "spec", "eagle", "dflash", "prefix", "ctx", "context", "model-len", "model_len", "model len", "kv",
     "0.1", "0.2", "0.3", "vllm-openai", "tp=", "tp =", "tensor", "seq", "stream", "graph", "piecewise", "eager", "--",
-    "default", "topology",
+    "default", "topology", "util", "batched", "nightly",
 )  # fmt: skip
 """Of these, in small letters, one stands in every statement with a mention: much cheaper to ask than a pattern."""
 
@@ -41,23 +57,22 @@ class Mention:
     end: int
     kind: ClaimKind
     subject: str
-    value: str | int | bool | None
+    value: str | int | float | bool | None
     approximate: bool = False
     explicit: bool = False
     key: bool = False
     spelt: tuple[int, int] | None = None
 
 
-_Found = tuple[ClaimKind, str, str | int | bool | None]
-_Reader = Callable[[re.Match[str]], Iterable[_Found]]
-
-_METHODS = {"mtp": "mtp", "eagle": "eagle", "eagle3": "eagle3", "eagle-3": "eagle3", "dflash": "dflash"}
-_ON = {"on": True, "enabled": True, "true": True, "off": False, "disabled": False, "false": False}
-
 _METHOD = r"(?P<method>MTP|EAGLE-?3?|DFlash|drafter|draft(?:ing)?|spec(?:ulative)?[- ]?dec(?:ode|oding)?|speculation)"
 _STATE = r"(?P<state>ON|OFF|enabled|disabled|true|false)"
 _DEFAULT = r"(?:by default|here\b|on this (?:compose|slug|file)|in this (?:compose|slug|file))"
 _SHIPS = r"(?:ships?|carries|passes|has|have|gets?|runs?(?: with)?|served?(?: with)?|comes? with)"
+_PROSE_DRAFTER = (
+    r"(?:drafter(?:\s+speculative-decod\w+)?|draft\s+model|"
+    r"(?:speculative|spec)[- ]?dec(?:ode|oding)?(?:\s+draft(?:er)?)?)"
+    r"(?![\w/*.-])(?!\s+(?:weights?|graphs?|layers?|cost|overhead|room|headroom|head|support|on\s+disk))"
+)
 _NUMBER = (
     r"(?P<about>~\s?|≈\s?)?(?P<number>\d{1,3}(?:[,_]\d{3})+|\d{4,8}|\d{1,4}(?:\.\d{1,2})?\s?[KM])"
     r"(?![\w.])(?!\s?[-–]\s?~?\d)"
@@ -67,77 +82,12 @@ _CACHE = (
     r"float16|turboquant\w*|tq[234])"
 )
 _RELEASE = r"v?(?P<release>0\.\d{1,2}(?:\.(?:\d{1,2}|x))?)(?![\w.-]*\w)"
-_TAG = re.compile(r"vllm/vllm-openai:v(0\.\d{1,2}\.\d{1,2})")
+_SHARE = r"(?P<share>0?\.\d{1,3})(?![\w.])(?!\s?[-–/]\s?0?\.\d)"
+_MEMORY = r"(?:gpu[-_ ]?)?mem(?:ory)?[-_ ]?util(?:i[sz]ation)?"
 _STOCK = r"(?:stock|stable|vanilla|unmodified)"
 _NOT_A_DRAFTER = (
     r"(?![.*]|\s+(?:head|weights?|layers?|tensors?|modules?|models?|support|param|variant|path|arm|run|baseline))"
 )
-
-
-def _drafter(match: re.Match[str]) -> Iterator[_Found]:
-    method = _METHODS.get(match["method"].lower())
-    if method is not None:
-        yield "property", DRAFTER, method
-    yield "property", DEPTH, int(match["depth"])
-
-
-def _method_on(match: re.Match[str]) -> Iterator[_Found]:
-    on = _ON[match["state"].lower()] if match["state"] else True
-    yield "property", DRAFTER, _METHODS.get(match["method"].lower(), ANY) if on else None
-
-
-def _no_drafter(_: re.Match[str]) -> Iterator[_Found]:
-    yield "property", DRAFTER, None
-
-
-def _switch(subject: str, off: bool = False) -> _Reader:
-    def read(match: re.Match[str]) -> Iterator[_Found]:
-        yield "property", subject, _ON[match["state"].lower()] is not off
-
-    return read
-
-
-def _fixed(subject: str, value: str | int | bool) -> _Reader:
-    return lambda _: (("property", subject, value),)
-
-
-def _context(match: re.Match[str]) -> Iterator[_Found]:
-    if (tokens := count(match["number"])) is not None and 1024 <= tokens <= 20_000_000:
-        yield "property", CONTEXT, tokens
-
-
-def _cache(match: re.Match[str]) -> Iterator[_Found]:
-    if (stated := cache_format(match["cache"])) is not None:
-        yield "property", CACHE, stated
-
-
-def _small(subject: str) -> _Reader:
-    return lambda match: (("property", subject, int(match["small"])),)
-
-
-def _mode(match: re.Match[str]) -> Iterator[_Found]:
-    yield "property", GRAPHS, match["mode"].upper()
-
-
-def _release(match: re.Match[str]) -> Iterator[_Found]:
-    yield "release", "", match["release"].removesuffix(".x")
-
-
-def _image(match: re.Match[str]) -> Iterator[_Found]:
-    image = match["image"].rstrip(".,;:")
-    released = _TAG.fullmatch(image)
-    yield ("release", "", released[1]) if released else ("image", "", image)
-
-
-_OPTIONS: dict[str, tuple[_Found, ...]] = {
-    "speculative-config": (("property", DRAFTER, None),),
-    "enforce-eager": (("property", EAGER, False),),
-}
-
-
-def _absent(match: re.Match[str]) -> Iterator[_Found]:
-    option = match["option"]
-    yield from _OPTIONS.get(option, (("absent", option.replace("-", "_"), None),))
 
 
 _CAPITAL = re.compile(r"(\\.|\(\?P[<=])|[A-Z]")
@@ -148,7 +98,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(_CAPITAL.sub(lambda match: match[1] or match[0].lower(), pattern))
 
 
-_Rule = tuple[frozenset[str], re.Pattern[str], _Reader]
+_Rule = tuple[frozenset[str], re.Pattern[str], Reader]
 """A pattern and what it means; of the words, in small letters, one stands in every text that it can match."""
 
 _DRAFTERS = ("mtp", "draft", "spec", "eagle", "dflash")
@@ -163,60 +113,93 @@ _EXPLICIT: tuple[_Rule, ...] = tuple(
             _DRAFTERS,
             rf"{_SHIPS}\s+(?:no|zero)\s+(?:(?:actual|built-in|external)\s+)?(?:MTP|drafter|speculation|spec(?:ulative)?"
             rf"[- ]?dec\w*){_NOT_A_DRAFTER}(?:\s+(?:arg(?:ument)?s?|flags?|config))?(?!\w)",
-            _no_drafter,
+            no_drafter,
         ),
-        (("--",), rf"(?:{_SHIPS}|sets?)\s+(?:no|zero)\s+`?--(?P<option>[a-z][a-z0-9-]+)`?", _absent),
-        (_DRAFTERS, rf"{_METHOD}\s+(?:is\s+|stays\s+)?{_STATE}\s+{_DEFAULT}", _method_on),
-        (_DRAFTERS, rf"(?P<state>)injects?\s+{_METHOD}\s+by default", _method_on),
-        (_DRAFTERS, rf"default\s*(?:=|:|is)\s*{_METHOD}\s+{_STATE}", _method_on),
-        (("prefix",), rf"prefix[- ]cach(?:ing|e)\s+(?:is\s+|stays\s+)?{_STATE}\s+{_DEFAULT}", _switch(PREFIX)),
-        (("prefix",), rf"prefix[- ]cach(?:ing|e)\s+defaults?\s+(?:to\s+)?{_STATE}", _switch(PREFIX)),
-        (("prefix",), rf"prefix(?:[- ]cach(?:ing|e))?[- ]{_STATE}\s+default", _switch(PREFIX)),
+        # "Minimal — no spec-decode, no patches", "runs drafter-free"
+        (_DRAFTERS, r"(?<=[—–] )no\s+(?:MTP|drafter|spec(?:ulative)?[- ]?dec\w*)(?=\s*,\s*no\s)", no_drafter),
+        (_DRAFTERS, r"runs\s+drafter-free(?!\w)", no_drafter),
+        (("--",), rf"(?:{_SHIPS}|sets?)\s+(?:no|zero)\s+`?--(?P<option>[a-z][a-z0-9-]+)`?", absent),
+        (_DRAFTERS, rf"{_METHOD}\s+(?:is\s+|stays\s+)?{_STATE}\s+{_DEFAULT}", method_on),
+        (_DRAFTERS, rf"(?P<state>)injects?\s+{_METHOD}\s+by default", method_on),
+        (_DRAFTERS, rf"default\s*(?:=|:|is)\s*{_METHOD}\s+{_STATE}", method_on),
+        (("prefix",), rf"prefix[- ]cach(?:ing|e)\s+(?:is\s+|stays\s+)?{_STATE}\s+{_DEFAULT}", switch(PREFIX)),
+        (("prefix",), rf"prefix[- ]cach(?:ing|e)\s+defaults?\s+(?:to\s+)?{_STATE}", switch(PREFIX)),
+        (("prefix",), rf"prefix(?:[- ]cach(?:ing|e))?[- ]{_STATE}\s+default", switch(PREFIX)),
         # "inert while prefix caching is off": it is now
         (
             ("prefix",),
             rf"(?:inert|unused|idle|harmless)\s+(?:while|as long as)\s+prefix[- ]cach(?:ing|e)\s+(?:is|stays)"
             rf"\s+{_STATE}(?!\w)",
-            _switch(PREFIX),
+            switch(PREFIX),
         ),
-        (("eager",), rf"enforce[-_ ]eager\s+(?:is\s+)?{_STATE}\s+{_DEFAULT}", _switch(EAGER)),
-        (("graph",), rf"cuda ?graphs?\s+(?:are\s+|is\s+)?{_STATE}\s+{_DEFAULT}", _switch(EAGER, off=True)),
-        (("eager",), r"runs?\s+(?:in\s+)?eager(?: mode)?\s+by default", _fixed(EAGER, True)),
+        # "int4 weights + the external assistant drafter", "this is the tp=2 + MTP path"
+        (
+            _DRAFTERS,
+            r"\+\s+(?:the\s+|an?\s+|google(?:'s)?\s+)?(?:(?:external|assistant|built-in|mtp|google|\"assistant\"|small)[\s-]+)"
+            rf"{{0,3}}(?P<state>){_PROSE_DRAFTER}",
+            prose_drafter,
+        ),
+        (_DRAFTERS, r"(?:the|an?)\s+(?:[\w\"-]+\s+){0,3}(?P<state>)drafter\s+(?:is\s+)?wired(?!\w)", prose_drafter),
+        (
+            _DRAFTERS,
+            r"this\s+(?:one\s+)?is\s+the\s+(?:[\w=.-]+\s+(?:\+\s+)?){0,3}"
+            r"(?P<state>)(?:MTP|EAGLE-?3?|DFlash|"
+            r"spec(?:ulative)?[- ]dec\w*|drafter)\s+(?:path|variant|compose|slug|lane)(?!\w)",
+            prose_drafter,
+        ),
+        (("eager",), rf"enforce[-_ ]eager\s+(?:is\s+)?{_STATE}\s+{_DEFAULT}", switch(EAGER)),
+        (("graph",), rf"cuda ?graphs?\s+(?:are\s+|is\s+)?{_STATE}\s+{_DEFAULT}", switch(EAGER, off=True)),
+        (("eager",), r"runs?\s+(?:in\s+)?eager(?: mode)?\s+by default", fixed(EAGER, True)),
         (
             ("piecewise", "graph"),
             r"(?P<mode>PIECEWISE|FULL_AND_PIECEWISE|FULL_DECODE_ONLY)\s+(?:cuda ?graphs?|mode)\s+by default",
-            _mode,
+            mode,
         ),
         (
             ("default",),
             r"default(?:s)?(?:\s+is(?:\s+now)?|\s*=|\s+to)\s+n\s?=\s?(?P<small>\d{1,2})(?![\d.])",
-            _small(DEPTH),
+            small(DEPTH),
         ),
-        (("default",), r"n\s?=\s?(?P<small>\d{1,2})\s+default(?!\w)(?!\s*(?:→|->|to\b))", _small(DEPTH)),
+        (("default",), r"n\s?=\s?(?P<small>\d{1,2})\s+default(?!\w)(?!\s*(?:→|->|to\b))", small(DEPTH)),
         (
             ("default",),
             rf"default\s+`?kv[-_ ](?:cache[-_ ])?(?:d?type|format)`?\s+(?:is|=)\s+`?{_CACHE}(?!\w)",
-            _cache,
+            cache,
         ),
-        (("default",), rf"defaults\s*\(\s*{_NUMBER}[- ]?(?:tokens?\s+)?(?:ctx|context)(?!\w)", _context),
+        (("default",), rf"defaults\s*\(\s*{_NUMBER}[- ]?(?:tokens?\s+)?(?:ctx|context)(?!\w)", context),
         # "pinned to vLLM STABLE v0.24.0"
         (
             _RELEASES,
             rf"pinned\s+(?:to|at|on)\s+(?:the\s+)?(?:an?\s+)?(?:{_STOCK}\s+)?(?:vllm\s+)?(?:{_STOCK}\s+)?{_RELEASE}",
-            _release,
+            release,
         ),
-        (_RELEASES, rf"{_STOCK}\s+(?:vllm\s+)?image\s*\(\s*{_RELEASE}", _release),
-        (_RELEASES, rf"{_RELEASE}\s*\(this pin\)", _release),
-        (_RELEASES, rf"(?:this|the)\s+pin\s*(?:\(|=|:|is)\s*{_RELEASE}", _release),
-        (_RELEASES, rf"overlay-free\s+on\s+(?:{_STOCK}\s+)?(?:vllm\s+)?{_RELEASE}(?=\s*(?:$|[.,;()—–]))", _release),
+        (_RELEASES, rf"{_STOCK}\s+(?:vllm\s+)?image\s*\(\s*{_RELEASE}", release),
+        (
+            _RELEASES,
+            rf"pinned\s+(?:to|at|on)\s+the\s+[\w.-]+\s+(?:engine\s+)?(?:spec|profile|pin|tag|image)\s*\(\s*{_RELEASE}\s*\)",
+            release,
+        ),
+        (_RELEASES, rf"{_RELEASE}\s*\(this pin\)", release),
+        (_RELEASES, rf"(?:this|the)\s+pin\s*(?:\(|=|:|is)\s*{_RELEASE}", release),
+        (_RELEASES, rf"overlay-free\s+on\s+(?:{_STOCK}\s+)?(?:vllm\s+)?{_RELEASE}(?=\s*(?:$|[.,;()—–]))", release),
         # "the dual on v0.24.0"
         (
             _RELEASES,
             rf"(?:single|dual|quad|multi\d?|slug|compose)\s+on\s+(?:{_STOCK}\s+)?(?:vllm\s+)?{_RELEASE}(?=\s*(?:$|[.,;()—–]))",
-            _release,
+            release,
         ),
-        (_RELEASES, rf"(?:{_STOCK}\s+vllm|vllm\s+{_STOCK})\s+{_RELEASE}(?=\s*(?:$|[.,;()—–]))", _release),
-        (("vllm-openai",), r"runs\s+(?:on\s+)?(?:stock\s+)?(?P<image>vllm/vllm-openai:[\w.-]+)", _image),
+        (_RELEASES, rf"(?:{_STOCK}\s+vllm|vllm\s+{_STOCK})\s+{_RELEASE}(?=\s*(?:$|[.,;()—–]))", release),
+        # "pin uses the post-merge nightly"
+        (
+            ("nightly",),
+            r"(?:pin\s+(?:uses|is)|(?:is\s+|stays\s+)?pinned\s+(?:to|on|at))\s+(?:(?:the|an?|this|that)\s+)?(?:[\w.'+-]+\s+){0,5}nightly",
+            nightly,
+        ),
+        # "65K (mem-util 0.95)", "the safe defaults (48K context, 0.92 mem-util)"
+        (("util",), rf"(?<=\()@?\s*{_MEMORY}\s*[=:]?\s*{_SHARE}(?=\s*\))", share),
+        (("util",), rf"defaults\s*\((?:[^()]{{0,40}},\s*)?{_SHARE}\s+{_MEMORY}(?!\w)", share),
+        (("util",), rf"default\s+`?{_MEMORY}`?\s+(?:is|=)\s+`?{_SHARE}", share),
+        (("vllm-openai",), r"runs\s+(?:on\s+)?(?:stock\s+)?(?P<image>vllm/vllm-openai:[\w.-]+)", image),
     )
 )
 
@@ -224,60 +207,62 @@ _ITEMS: tuple[_Rule, ...] = tuple(
     (frozenset(words), _compiled(pattern), read)
     for words, pattern, read in (
         (_DRAFTERS, rf"{_METHOD}\s*[,:(]?\s*(?:(?:n|k|depth)\s?=\s?|num_speculative_tokens\s?=\s?)(?P<depth>\d{{1,2}})"
-         r"(?![\d.])(?!\s*(?:/|-|–|and|or|\.\.|→|->)\s*(?:n\s?=\s?)?\d)", _drafter),
-        (_DRAFTERS, rf"no[- ](?:MTP|drafter|spec(?:ulative)?[- ]?dec\w*){_NOT_A_DRAFTER}(?!\w)", _no_drafter),
-        (("--",), r"no\s+`?--(?P<option>[a-z][a-z0-9-]+)`?", _absent),
-        (_DRAFTERS, r"drafter-(?:free|less)(?!\w)", _no_drafter),
-        (_DRAFTERS, r"(?:MTP|spec|drafter)-off(?!\w)", _no_drafter),
-        (("prefix",), rf"prefix[- ]cach(?:ing|e)\s*(?:is\s+|=\s*|:\s*)?{_STATE}(?!\w)", _switch(PREFIX)),
+         r"(?![\d.])(?!\s*(?:/|-|–|and|or|\.\.|→|->)\s*(?:n\s?=\s?)?\d)", drafter),
+        (_DRAFTERS, rf"no[- ](?:MTP|drafter|spec(?:ulative)?[- ]?dec\w*){_NOT_A_DRAFTER}(?!\w)", no_drafter),
+        (("--",), r"no\s+`?--(?P<option>[a-z][a-z0-9-]+)`?", absent),
+        (_DRAFTERS, r"drafter-(?:free|less)(?!\w)", no_drafter),
+        (_DRAFTERS, r"(?:MTP|spec|drafter)-off(?!\w)", no_drafter),
+        (("prefix",), rf"prefix[- ]cach(?:ing|e)\s*(?:is\s+|=\s*|:\s*)?{_STATE}(?!\w)", switch(PREFIX)),
         (("ctx", "context"), rf"{_NUMBER}[- ]?(?:tokens?\s+)?(?:ctx|context)"
-         r"(?:\s+target(?=\s*(?:$|[.,;)])))?(?!\s*(?:pool|ceiling|limit|rung|window of|target))(?!\w)", _context),
-        (("ctx", "context"), rf"max(?:imum)?\.?\s+(?:ctx|context)\s+(?:is\s+|of\s+)?{_NUMBER}", _context),
-        (_MODEL_LEN, rf"max[-_ ]model[-_ ]len(?:gth)?\s*(?:=|:|\s)\s*{_NUMBER}", _context),
+         r"(?:\s+target(?=\s*(?:$|[.,;)])))?(?!\s*(?:pool|ceiling|limit|rung|window of|target))(?!\w)", context),
+        (("ctx", "context"), rf"max(?:imum)?\.?\s+(?:ctx|context)\s+(?:is\s+|of\s+)?{_NUMBER}", context),
+        (_MODEL_LEN, rf"max[-_ ]model[-_ ]len(?:gth)?\s*(?:=|:|\s)\s*{_NUMBER}", context),
         (("kv",), rf"{_CACHE}\s+KV(?:[- ]cache)?"
-         r"(?!\s*(?:pool|scale|head|quality|path|fidelity|row|=|:|\())(?!\w)", _cache),
-        (("kv",), rf"kv(?:[-_ ]cache[-_ ]dtype|\s+format)\s*(?:=|:|\s)\s*{_CACHE}(?!\w)", _cache),
-        (("tp=", "tp ="), r"TP\s?=\s?(?P<small>\d{1,2})(?![\d.'’])", _small(PARALLEL)),
-        (("tensor",), r"tensor[-_ ]parallel(?:[-_ ]size)?\s*(?:=|:)\s*(?P<small>\d{1,2})(?![\d.])", _small(PARALLEL)),
-        (("seq",), r"max[-_ ]num[-_ ]seqs\s*(?:=|:|\s)\s*(?P<small>\d{1,4})(?![\d.])", _small(SEQUENCES)),
+         r"(?!\s*(?:pool|scale|head|quality|path|fidelity|row|=|:|\())(?!\w)", cache),
+        (("kv",), rf"kv(?:[-_ ]cache[-_ ]dtype|\s+format)\s*(?:=|:|\s)\s*{_CACHE}(?!\w)", cache),
+        (("tp=", "tp ="), r"TP\s?=\s?(?P<small>\d{1,2})(?![\d.'’])", small(PARALLEL)),
+        (("tensor",), r"tensor[-_ ]parallel(?:[-_ ]size)?\s*(?:=|:)\s*(?P<small>\d{1,2})(?![\d.])", small(PARALLEL)),
+        (("seq",), r"max[-_ ]num[-_ ]seqs\s*(?:=|:|\s)\s*(?P<small>\d{1,4})(?![\d.])", small(SEQUENCES)),
         (("stream", "seq"),
-         r"(?P<small>\d{1,3})(?:-|\s)(?:concurrent\s+)?(?:streams?|seqs|sequences)(?!\w)", _small(SEQUENCES)),
+         r"(?P<small>\d{1,3})(?:-|\s)(?:concurrent\s+)?(?:streams?|seqs|sequences)(?!\w)", small(SEQUENCES)),
+        (("util",), rf"(?:{_MEMORY}|util)\s*[=:]?\s*{_SHARE}", share),
+        (("batched",), rf"(?:max[-_ ]num[-_ ])?batched[-_ ]tokens\s*(?:=|:|\s)\s*{_NUMBER}", batched),
         (("piecewise", "graph"), r"cudagraph[-_ ]mode\s*(?:=|:|\s)\s*"
-         r"(?P<mode>NONE|PIECEWISE|FULL(?:_AND_PIECEWISE|_DECODE_ONLY)?)(?!\w)", _mode),
-        (("eager",), rf"enforce[-_]eager\s*(?:=|:|is\s)\s*{_STATE}(?!\w)", _switch(EAGER)),
+         r"(?P<mode>NONE|PIECEWISE|FULL(?:_AND_PIECEWISE|_DECODE_ONLY)?)(?!\w)", mode),
+        (("eager",), rf"enforce[-_]eager\s*(?:=|:|is\s)\s*{_STATE}(?!\w)", switch(EAGER)),
     )
 )  # fmt: skip
 
-_KEYS: dict[str, tuple[tuple[re.Pattern[str], _Reader], ...]] = {
+_KEYS: dict[str, tuple[tuple[re.Pattern[str], Reader], ...]] = {
     name: tuple((_compiled(rf"[`*]*(?:{pattern})"), read) for pattern, read in readers)
     for names, readers in (
         (
             ("drafter", "draft", "draft model", "speculation", "spec decode", "spec-decode", "speculative decoding",
              "spec"),
             (
-                (r"(?:none|no|off|disabled|n/a)(?![\w/])", _no_drafter),
-                (rf"{_METHOD}\s*[,:(]?\s*(?:n|k)\s?=\s?(?P<depth>\d{{1,2}})(?![\d.])", _drafter),
-                (r"[^().;—–]{0,60}?\bn\s?=\s?(?P<small>\d{1,2})(?![\d.])", _small(DEPTH)),
+                (r"(?:none|no|off|disabled|n/a)(?![\w/])", no_drafter),
+                (rf"{_METHOD}\s*[,:(]?\s*(?:n|k)\s?=\s?(?P<depth>\d{{1,2}})(?![\d.])", drafter),
+                (r"[^().;—–]{0,60}?\bn\s?=\s?(?P<small>\d{1,2})(?![\d.])", small(DEPTH)),
             ),
         ),
-        (("kv", "kv cache", "kv dtype", "kv cache dtype", "kv format", "kv-cache"), ((rf"{_CACHE}(?!\w)", _cache),)),
+        (("kv", "kv cache", "kv dtype", "kv cache dtype", "kv format", "kv-cache"), ((rf"{_CACHE}(?!\w)", cache),)),
         (
             ("ctx", "max ctx", "context", "context length", "max context", "max model len", "max-model-len",
              "max_model_len"),
-            ((_NUMBER, _context),),
+            ((_NUMBER, context),),
         ),
-        (("tensor-parallel", "tensor parallel", "tp"), ((r"(?P<small>\d{1,2})(?![\d.x×])", _small(PARALLEL)),)),
-        (("topology",), ((r"[^().;]{0,60}\(\s*TP\s?=\s?(?P<small>\d{1,2})(?!\d)", _small(PARALLEL)),)),
+        (("tensor-parallel", "tensor parallel", "tp"), ((r"(?P<small>\d{1,2})(?![\d.x×])", small(PARALLEL)),)),
+        (("topology",), ((r"[^().;]{0,60}\(\s*TP\s?=\s?(?P<small>\d{1,2})(?!\d)", small(PARALLEL)),)),
         (("streams", "max seqs", "max num seqs", "max_num_seqs"),
-         ((r"(?P<small>\d{1,4})(?![\d.x×])", _small(SEQUENCES)),)),
-        (("prefix caching", "prefix-caching", "prefix cache"), ((rf"{_STATE}(?!\w)", _switch(PREFIX)),)),
+         ((r"(?P<small>\d{1,4})(?![\d.x×])", small(SEQUENCES)),)),
+        (("prefix caching", "prefix-caching", "prefix cache"), ((rf"{_STATE}(?!\w)", switch(PREFIX)),)),
         (("cudagraph mode", "cudagraph_mode", "cudagraphs"),
-         ((r"(?P<mode>NONE|PIECEWISE|FULL_AND_PIECEWISE|FULL_DECODE_ONLY)(?!\w)", _mode),)),
+         ((r"(?P<mode>NONE|PIECEWISE|FULL_AND_PIECEWISE|FULL_DECODE_ONLY)(?!\w)", mode),)),
         (
             ("engine", "image", "vllm", "pin", "version"),
             (
-                (r"(?:vllm\s*\(?\s*)?(?P<image>vllm/vllm-openai:[\w.-]+)", _image),
-                (rf"(?:{_STOCK}\s+)?(?:vllm\s+)(?:{_STOCK}\s+)?{_RELEASE}", _release),
+                (r"(?:vllm\s*\(?\s*)?(?P<image>vllm/vllm-openai:[\w.-]+)", image),
+                (rf"(?:{_STOCK}\s+)?(?:vllm\s+)(?:{_STOCK}\s+)?{_RELEASE}", release),
             ),
         ),
     )
@@ -291,6 +276,8 @@ _SPELT = {
     CACHE: ("cache",),
     PARALLEL: ("small",),
     SEQUENCES: ("small",),
+    MEMORY: ("share",),
+    BATCHED: ("number",),
     "release": ("release", "image"),
     "image": ("image",),
 }
@@ -339,7 +326,7 @@ def _is_twin(first: Mention, second: Mention) -> bool:
     return (first.start, first.end) == (second.start, second.end) and first.subject != second.subject
 
 
-def _mentions(match: re.Match[str], read: _Reader, *, explicit: bool, key: bool = False) -> Iterator[Mention]:
+def _mentions(match: re.Match[str], read: Reader, *, explicit: bool, key: bool = False) -> Iterator[Mention]:
     groups = match.groupdict()
     about = bool(groups.get("about"))
     for kind, subject, value in read(match):

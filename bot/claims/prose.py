@@ -122,7 +122,7 @@ def statements(path: str, blocks: Iterable[list[Line]], wanted: Sequence[str]) -
 def _paragraphs(block: Iterable[Line], number: int) -> Iterator[_Paragraph]:
     """Lines that are one text: a key or a bullet with what is indented below it, or plain lines."""
     current: list[Line] = []
-    key, heading, skip, indent = "", "", 0, 0
+    key, heading, skip, indent, above = "", "", 0, 0, 0
     for line in block:
         begins = _begin(line)
         states = _states(line.text, begins is not None)
@@ -133,8 +133,11 @@ def _paragraphs(block: Iterable[Line], number: int) -> Iterator[_Paragraph]:
             if not current:
                 key, skip = begins or ("", 0)
                 indent = line.column if begins is None else line.column + 1
+            if begins is not None and line.column < above:
+                heading = ""  # what stood deeper has ended
             if begins is None and line.text.endswith(":"):
                 heading = " ".join(part.text for part in (*current, line))
+                above = min(part.column for part in (*current, line))
             elif begins is None and not current:
                 heading = ""
             current.append(line)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 
 from bot.claims.guards import is_no_claim, lists_others, names_in
 from bot.claims.mentions import WORDS, Mention, of_key, of_text
 from bot.claims.model import Claim, shortened
-from bot.claims.prose import Statement, comment_blocks, statements
+from bot.claims.overlays import WORDS as OVERLAY_WORDS
+from bot.claims.overlays import overlays
+from bot.claims.prose import Line, Statement, comment_blocks, statements
 from bot.claims.spelling import spelt_alone
 from bot.claims.variables import defaults, toggles
+from bot.claims.weights import WORDS as DOWNLOAD_WORDS
+from bot.claims.weights import downloads
 
 MAX_MENTIONS = 12
 """Mentions of one statement that are looked at: with more of them it is a table or a log."""
@@ -20,6 +23,7 @@ MAX_MENTIONS = 12
 MAX_CLAIMS = 200
 """Claims of one file: a header with more is no header, and nobody reads so many findings."""
 
+_WORDS = (*WORDS, *OVERLAY_WORDS)
 _SEGMENT = re.compile(r"[()\[\];]|\s[—–]+\s|\s(?:->|→|⇒)\s|:\s")
 _JOINED = re.compile(r"[^.;:()]{0,48}?(?:\s\+\s|,|\s·\s|\s@\s?|\s&\s|\sand\s|\swith\s)[^.;:()]{0,48}")
 _DECORATION = re.compile(r"[\W_]*(?:(?:this|this (?:compose|slug|file|one)|default|now|ships?|runs?)\b[\W_]*)?")
@@ -29,8 +33,14 @@ _ENDS = re.compile(r"\s*(?:$|[—–(),:→⇒]|->|\+|(?:by default|here|on this
 @lru_cache(maxsize=512)
 def claims_of_comments(path: str, text: str) -> tuple[Claim, ...]:
     """What the comments of a compose say of the services that they stand with, in their order."""
-    blocks = list(comment_blocks(text, WORDS))
-    return (*claims(statements(path, blocks, WORDS)), *islice(defaults(path, blocks), MAX_CLAIMS))
+    blocks = list(comment_blocks(text, _WORDS))
+    of_lines = (*defaults(path, blocks), *downloads(path, _all_blocks(text, blocks)))
+    return (*claims(statements(path, blocks, _WORDS)), *of_lines[:MAX_CLAIMS])
+
+
+def _all_blocks(text: str, blocks: list[list[Line]]) -> list[list[Line]]:
+    """Every comment of a file with a download, none of another."""
+    return list(comment_blocks(text, ("",))) if any(word in text for word in DOWNLOAD_WORDS) else blocks[:0]
 
 
 def claims(said: Iterable[Statement]) -> tuple[Claim, ...]:
@@ -38,7 +48,7 @@ def claims(said: Iterable[Statement]) -> tuple[Claim, ...]:
     found: list[tuple[Statement, Mention, bool]] = []
     switches: list[Claim] = []
     for statement in said:
-        switches += toggles(statement)
+        switches += (*toggles(statement), *overlays(statement))
         found += ((statement, mention, alone) for mention, alone in _claimed(statement))
         if len(found) + len(switches) >= MAX_CLAIMS:
             break

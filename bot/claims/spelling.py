@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from bot.claims.mentions import CACHE
 from bot.claims.model import Claim
 from bot.claims.prose import Statement
+from bot.claims.subjects import CACHE
 from bot.claims.values import same_cache, same_count, same_release
 
 _RELEASE = re.compile(r"(\d+\.\d+)\.\d+")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from bot.claims.mentions import DRAFTER, EAGER, PREFIX
 from bot.claims.model import Claim, shortened
 from bot.claims.prose import Line, Statement
+from bot.claims.subjects import DRAFTER, EAGER, PREFIX
 from bot.provenance import Position
 
 _DEFAULT = re.compile(

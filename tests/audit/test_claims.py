@@ -131,6 +131,89 @@ def test_what_the_launcher_runs_is_true_as_well() -> None:
     assert len(_found({"compose.yml": _compose(header, script)})) == 1
 
 
+# Vendored patches, weights, and what the image is ---------------------------------------------------------------------
+
+FIXED = "bash /opt/pr12345/install.sh || exit 1\nexec vllm serve /models/hare-9b"
+STOCK = "vllm/vllm-openai:v0.25.1"
+
+
+def _mounting(script: str, *mounts: str, image: str = STOCK) -> str:
+    volumes = "".join(f"      - {mount}\n" for mount in mounts)
+    return _service(script, image=image).replace("    entrypoint:", f"    volumes:\n{volumes}    entrypoint:")
+
+
+FIX = "./patches/vllm-pr12345-fix:/opt/pr12345:ro"
+TEMPLATE = "./patches/template/chat.jinja:/opt/chat.jinja:ro"
+HERE = "The vendored pr12345 fixes vllm#9999 and does NOT cover this."
+
+
+@pytest.mark.parametrize(
+    ("header", "service", "causes"),
+    [
+        (HERE, _mounting(FIXED, FIX), []),
+        (HERE, _mounting(SERVE, TEMPLATE), ["overlay #12345=here"]),
+        (HERE, _service(SERVE), ["overlay #12345=here"]),
+        # It is mounted, and that nothing runs it is another rule's.
+        (HERE, _mounting(SERVE, FIX), []),
+        # What nobody can tell may have it: an image of one's own, a folder without a name, a download.
+        (HERE, _service(SERVE, image="me/vllm:1"), []),
+        (HERE, _mounting(SERVE, "./patches/hare:/opt/hare:ro"), []),
+        (HERE, _service(f"curl -L https://x.invalid/pull/12345.patch | patch -p1\n{SERVE}"), []),
+        (HERE, _service(f"# pr12345 is not here\n{SERVE}"), ["overlay #12345=here"]),
+        ("Status: fine — overlay-free.", _mounting(FIXED, FIX), ["overlay any=none"]),
+        (
+            "Status: fine — overlay-free.",
+            _mounting(FIXED.replace(" || exit 1", " || true"), FIX),
+            ["overlay any=none"],
+        ),
+        ("Status: fine — overlay-free.", _mounting(SERVE, FIX), []),
+        ("Status: fine — overlay-free.", _mounting(f"{SERVE} --chat-template /opt/chat.jinja", TEMPLATE), []),
+        ("This slug does NOT vendor pr12345.", _mounting(FIXED, FIX), ["overlay #12345=none"]),
+        ("This slug does NOT vendor pr12346.", _mounting(FIXED, FIX), []),
+        ("Pinned to a known-good vLLM nightly.", _service(SERVE), ["nightly=True"]),
+        ("Pinned to a known-good vLLM nightly.", _service(SERVE, image="vllm/vllm-openai:nightly-0123456789ab"), []),
+        ("Pinned to a known-good vLLM nightly.", _service(SERVE, image="vllm/vllm-openai:latest"), []),
+        ("Int4 + the external assistant drafter.", _service(SERVE), ["spec_decode.method=any"]),
+        ("Int4 + the external assistant drafter.", _service(f"{SERVE} {MTP}"), []),
+        ("Max ctx: 32K (mem-util 0.95)", _service(SERVE), []),
+        ("Max ctx: 32K (mem-util 0.95)", _service(f"{SERVE} --gpu-memory-utilization=0.95"), []),
+        (
+            "Max ctx: 32K (mem-util 0.95)",
+            _service(f"{SERVE} --gpu-memory-utilization 0.92"),
+            ["gpu_memory_utilization=0.95"],
+        ),
+        ("TP=1 + batched-tokens 8192", _service(f"{SERVE} --max-num-batched-tokens 8192"), []),
+        (
+            "TP=1 + batched-tokens 8192",
+            _service(f"{SERVE} --max-num-batched-tokens 2048"),
+            ["max_num_batched_tokens=8192"],
+        ),
+        ("hf download org/hare --local-dir $MODEL_DIR/hare-9b", _service(SERVE), []),
+        ("hf download org/hare --local-dir $MODEL_DIR/hare-8b", _service(SERVE), ["folder=hare-8b"]),
+        (
+            "hf download org/hare --local-dir $MODEL_DIR/hare-8b",
+            _service(SERVE.replace("/models/hare-9b", "/models/$${HARE:-hare-8b}")),
+            [],
+        ),
+        ("hf download org/hare --local-dir $MODEL_DIR/hare-8b", _service(SERVE.replace("/models/", "org/")), []),
+    ],
+)
+def test_what_is_vendored_pinned_and_loaded(header: str, service: str, causes: list[str]) -> None:
+    assert [finding.cause for finding in _found({"compose.yml": _compose(header, service)})] == causes
+
+
+def test_a_patch_is_that_of_its_entry() -> None:
+    row = (
+        "patches:\n  - id: fix\n    files: [patches/hare/install.sh]\n    load_bearing_when: [{composes: [x]}]\n"
+        "    delivery_mechanism: install_script\n    delivery_spec: {mounted_at: /opt/hare}\n"
+        "    upstream: {ref: 'vllm#12345'}\n"
+    )
+    compose = _compose(HERE, _mounting(SERVE, "./patches/hare:/opt/hare:ro"))
+    assert _found({"compose.yml": compose, "lib/patches.yml": row}) == []
+    (found,) = _found({"compose.yml": compose, "lib/patches.yml": row.replace("12345", "12346")})
+    assert "nothing that engine mounts or runs is `#12345`" in found.message
+
+
 # Notes ----------------------------------------------------------------------------------------------------------------
 
 

@@ -41,6 +41,8 @@ def _findings(compose: str, **files: str) -> list[Finding]:
         "`SPEC=off` turns it off",
         "SPEC=off docker compose up -d",
         "Two cards. Override with SPEC=off",
+        "Default SPEC below expects it at /models/hare-draft.",
+        "The default SPEC below is on",
     ],
 )
 def test_what_is_an_offer(comment: str) -> None:
@@ -52,6 +54,8 @@ def test_what_is_an_offer(comment: str) -> None:
     "comment",
     [
         "SPEC=off was the mitigation",
+        "It was so: default SPEC below is on",
+        "default SPEC is none of ours",
         "Removed the mitigation SPEC=off",
         "do not set SPEC=off",
         "Measured with SPEC=off: 71 tokens per second",

@@ -134,3 +134,49 @@ def test_a_risk_that_is_taken_is_folded() -> None:
     (found,) = _findings("{id: a, files: [patches/gone.py], load_bearing_when: []}", files)
     assert found.level == "folded"
     assert found.accepted is not None
+
+
+# Counts of composes ---------------------------------------------------------------------------------------------------
+
+MOUNTING = f"{COMPOSE}    volumes: ['../patches/hare-fix:/opt/fix:ro']\n".replace("[", "\n      - ").replace("]", "")
+HARE = "patches/hare-fix/install.sh"
+
+
+def _counted(note: str, *, files: str = HARE, **more: str) -> list[str]:
+    composes = {f"engine/{number}.yml": MOUNTING for number in range(3)}
+    entry = f'{{id: a, files: [{files}], load_bearing_when: [], note: "{note}"}}'
+    found = _findings(entry, {HARE: "", "patches/other/x.sh": "", "engine/plain.yml": COMPOSE, **composes, **more})
+    return [one.message for one in found if one.cause.startswith("wrong-count")]
+
+
+def test_a_count_that_is_not_so_is_told() -> None:
+    (told,) = _counted("Fixed upstream -> remove the 2 compose mounts and the folder.")
+    assert "says `remove the 2 compose mounts`, and 3 composes mount it" in told
+    assert len(_counted("All the hare composes (4) now mount this file.")) == 1
+    assert len(_counted("Since May 2 composes mount it.")) == 1
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "remove the 3 compose mounts",
+        "All the hare composes (3) now mount this.",
+        "until May, 2 composes mount it",
+        "remove the 2 composes",
+        "2 composes need it",
+    ],
+)
+def test_a_count_that_is_so_or_none_is_no_fault(note: str) -> None:
+    assert _counted(note) == []
+
+
+def test_a_count_is_only_told_where_all_mounts_are_known() -> None:
+    note = "remove the 2 compose mounts"
+    away = {"engine/_archive/old.yml": MOUNTING}
+    assert len(_counted(note, **away)) == 1
+    assert "3 composes" in _counted(note, **away)[0]
+    extended = "services:\n  engine:\n    extends:\n      file: 0.yml\n      service: engine\n"
+    assert _counted(note, **{"engine/more.yml": extended}) == []
+    assert _counted(note, files=f"{HARE}, patches/other/x.sh") == []
+    commented = COMPOSE + "    # - ../patches/hare-fix:/opt/fix:ro\n"
+    assert "3 composes" in _counted(note, **{"engine/no.yml": commented})[0]

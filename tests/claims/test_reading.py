@@ -62,7 +62,7 @@ NO_DRAFTER = {f"{DRAFTER}=none"}
         ("vLLM STABLE image (v0.24.0, from the profile)", {"release=0.24.0"}),
         ("the kernel is there in v0.24.0 (this pin) and in v0.25.0", {"release=0.24.0"}),
         ("Hare on two cards, stock vLLM v0.24.0.", {"release=0.24.0"}),
-        ("Best for:  the Hare dual on v0.24.0 — no overlays", {"release=0.24.0"}),
+        ("Best for:  the Hare dual on v0.24.0 — no overlays", {"release=0.24.0", "overlay any=none"}),
         (
             "The shared fix. Inert while prefix caching is\noff; it protects those who switch it on",
             {"prefix_caching=False"},
@@ -82,6 +82,38 @@ NO_DRAFTER = {f"{DRAFTER}=none"}
         ("MAX_NUM_SEQS   sequences at once   (default: 8)", {"MAX_NUM_SEQS=8"}),
         ("SPEC=off disables the built-in MTP drafter.", {f"{DRAFTER}=none with SPEC=off"}),
         ("MITIGATION: run the drafter off — SPEC_N=0.", {f"{DRAFTER}=none with SPEC_N=0"}),
+        # Vendored patches
+        ("The vendored pr12345 fixes vllm#9999 and does NOT cover this fault.", {"overlay #12345=here"}),
+        ("prefix caching (#736 — vllm#12345 vendored; it is a hybrid)", {"overlay #12345=here"}),
+        ("Caveats: (1) Requires the vendored PR #12345 per-head overlay (not upstream).", {"overlay #12345=here"}),
+        ("Carries ONE small overlay: the #12345 streaming fix (both share it)", {"overlay #12345=here"}),
+        ("The fix (vllm#12345) is VENDORED on this compose and applied at\nboot.", {"overlay #12345=here"}),
+        ("This slug does NOT vendor pr12345 and will not.", {"overlay #12345=none"}),
+        ("Status: fine — OVERLAY-FREE on the stable image", {"overlay any=none"}),
+        ("- vLLM stable image (from the profile) — no source overlays. The weights are big.", {"overlay any=none"}),
+        ("fp8 KV means no patch overlays are anchored here, so we ride releases.", {"overlay any=none"}),
+        ("Keeping zero source mounts is what makes this path immune.", {"overlay any=none"}),
+        # A drafter in prose
+        (
+            "AWQ-4bit weights + the external MTP\nassistant drafter wired via `--speculative-config`.",
+            {f"{DRAFTER}=any"},
+        ),
+        ("Two cards, bf16 + the assistant speculative-decode draft, as its sibling.", {f"{DRAFTER}=any"}),
+        ("Elsewhere is the baseline; this is the tp=2 + MTP path.", {f"{DRAFTER}=any"}),
+        ("Minimal — no spec-decode, no patches, no frills.", NO_DRAFTER),
+        ("Enabling it loads an empty head. Runs drafter-free. ---", NO_DRAFTER),
+        # The pin, shares of memory, batches
+        ("Pinned to the hare-stable engine spec (v0.25.1) so that both agree", {"release=0.25.1"}),
+        ("Pin uses the post-merge nightly. Note: others stay.", {"nightly=True"}),
+        ("Pinned to a known-good vLLM nightly (immutable).", {"nightly=True"}),
+        ("Max ctx: 65K (mem-util 0.95)", {"max_model_len=65000", "gpu_memory_utilization=0.95"}),
+        (
+            "Max ctx: 262K at util 0.85 + batched-tokens 8192 — both cards",
+            {"max_model_len=262000", "gpu_memory_utilization=0.85", "max_num_batched_tokens=8192"},
+        ),
+        # Weights
+        ("Weights: hf download org/hare \\\n    --local-dir $MODEL_DIR/hare-9b", {"folder=hare-9b"}),
+        ("  hf download org/hare --local-dir <MODEL_DIR>/hare-9b", {"folder=hare-9b"}),
     ],
 )
 def test_a_statement_about_the_default_is_a_claim(comment: str, expected: set[str]) -> None:
@@ -140,6 +172,31 @@ def test_a_statement_about_the_default_is_a_claim(comment: str, expected: set[st
         "MAX_NUM_SEQS=2 docker compose up with TP=2 + MTP n=3",
         "vllm/hare   262K   2   fp8 KV   TP=2",
         "HARE_HOME   where it lives   (default: none)",
+        # Patches that are gone, needed, somebody else's, or that only one thing needs
+        "The vendored pr12345 was dropped with the new pin",
+        "When vllm#12345 is vendored here, flip it",
+        "Without the vendored PR #12345 it crashes",
+        "No overlay needed for this quant",
+        "no source overlays\nrequired on a current release",
+        "bf16 is the no-overlay default",
+        "KV: that of the engine (overlay-free)",
+        "The former vendored pr12345 is upstream now",
+        "It would run without: vllm#12345 merged",
+        # Drafters that are not here
+        "It fits + the drafter weights",
+        "Try the AWQ + the external drafter",
+        "MTP DISABLED; restore the assistant drafter wired below",
+        "unlike nightlies, it is immutable",
+        "It was pinned to a vLLM nightly",
+        # Shares of memory, and batches, of other runs
+        "If boot fails, drop util 0.92",
+        "KV pool est. 196,527 tok @ mem-util 0.95.",
+        "batched-tokens 8192 → 2048",
+        "util 0.85 / 0.92",
+        # Weights that are an alternative
+        "or hf download org/hare --local-dir $MODEL_DIR/hare-9b",
+        "hf download org/hare --local-dir $MODEL_DIR/hare-9b\nthen MODEL_SUBDIR=hare-9b",
+        "hf download org/hare --local-dir $MODEL_DIR",
         # Negations of a toggle
         "SPEC_N=0 does not work; it never was that SPEC_N=0 disables MTP",
     ],
@@ -151,6 +208,13 @@ def test_a_mention_is_not_a_claim(comment: str) -> None:
 def test_a_list_of_what_is_not_here_claims_nothing() -> None:
     assert _said("What is intentionally NOT enabled:\n  - int4 KV — too coarse\n  - TP=2 — one card only") == set()
     assert _said("What this gives you:\n  - int4 KV — plenty\n  - TP=2 — both cards") != set()
+
+
+def test_a_heading_ends_where_what_stands_less_deep_begins() -> None:
+    header = (
+        "Max ctx: 65K\n  ⤷ Known since the test on other images:\n  more\nStatus: fine. The vendored pr12345 helps."
+    )
+    assert _said(header) == {"max_model_len=65000", "overlay #12345=here"}
 
 
 def test_a_choice_of_values_claims_none_of_them() -> None:
@@ -189,6 +253,14 @@ def test_this_file_is_not_another_one() -> None:
         "Topology: " + "a" * 500 + " TP=2",
         "MTP off " * 70,
         "A_" * 20 + " " * 300 + "(default",
+        "vendored " * 60,
+        "vendored pr#1 " * 40,
+        "carries one small overlay " * 22,
+        "no source patch " * 36 + "overlays",
+        "+ the external assistant " * 20,
+        "pinned to a a a a a a " * 20 + "nightly",
+        "hf download a/b " + "x " * 250 + "--local-dir $M/x",
+        "hf download a/b --local-dir ${M:-" + "y" * 500,
     ],
 )
 def test_hostile_comments_end_soon_and_claim_little(line: str) -> None:
