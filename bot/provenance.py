@@ -12,6 +12,10 @@ from typing import Literal
 ReasonKind = Literal["compose", "shell", "engine-default", "catalog", "assumption"]
 
 
+QUOTED = "it says: "
+"""How a reason begins that quotes a sentence of a file, as it stands there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """A place in a file of the repository. Lines and columns count from 1."""

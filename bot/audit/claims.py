@@ -13,7 +13,7 @@ from bot.catalog import Catalog
 from bot.claims import DRAFTER, Claim, claims_of_comments
 from bot.compose import Project
 from bot.hazards import Finding, Observation, Rules, Subject, evaluate
-from bot.provenance import Position, Reason
+from bot.provenance import QUOTED, Position, Reason
 from bot.resolution import EngineWorld, ResolvedService
 from bot.tree import Tree, text_of
 
@@ -143,7 +143,7 @@ def _observations(
 
 def _observation(identity: str, claims: Sequence[Claim], found: Verdict) -> Observation:
     first = claims[0]
-    said = tuple(Reason("catalog", c.position.path, c.position.line, f"it says: {c.sentence}") for c in claims)
+    said = tuple(Reason("catalog", c.position.path, c.position.line, f"{QUOTED}{c.sentence}") for c in claims)
     lines = tuple(dict.fromkeys(claim.position.line for claim in claims[1:]))
     fields = {
         "about": found.about,

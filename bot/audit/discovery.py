@@ -15,6 +15,7 @@ DEFAULT_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-c
 """The names that Docker Compose looks for when no `-f` is given, in its order of preference."""
 
 _SERVICES = re.compile(r"^services:", re.M)
+_VLLM = re.compile("vllm", re.I)
 _ENGINES = re.compile(r"vllm|sglang|llama[-_.]?cpp|llama-server|text-generation-inference|trtllm", re.I)
 
 _OVERRIDES = {
@@ -116,7 +117,16 @@ def _unreadable(tree: Tree, path: str) -> str:
 
 def mentions_an_engine(text: str) -> bool:
     """Whether a file speaks of an inference server outside of its comments."""
-    return any(_ENGINES.search(line) for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return _speaks_of(_ENGINES, text)
+
+
+def mentions_vllm(text: str) -> bool:
+    """Whether a file speaks of vLLM outside of its comments."""
+    return _speaks_of(_VLLM, text)
+
+
+def _speaks_of(what: re.Pattern[str], text: str) -> bool:
+    return any(what.search(line) for line in text.splitlines() if not line.lstrip().startswith("#"))
 
 
 def _expected(path: str, configuration: Configuration) -> bool:

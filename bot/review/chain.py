@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from bot.markdown import code, sentence
-from bot.provenance import Reason
+from bot.provenance import QUOTED, Reason
 from bot.review.links import Links
 
 _ENTRY = re.compile(r"[\w-]+: \S")
@@ -50,5 +50,7 @@ def _place(reasons: list[Reason], links: Links, source: Mapping[Reason, str], pa
 
 def _told(reason: Reason) -> str:
     """A line of a file is code; a sentence of ours that quotes none of it reads as one."""
+    if reason.kind == "catalog" and reason.text.startswith(QUOTED):
+        return QUOTED + code(reason.text.removeprefix(QUOTED))
     quoted = reason.kind in ("compose", "shell") or (reason.kind == "catalog" and _ENTRY.match(reason.text))
     return code(reason.text) if quoted else sentence(reason.text)

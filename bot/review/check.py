@@ -14,7 +14,7 @@ from bot.review.compare import Review
 from bot.review.limits import GITHUB, Limits
 from bot.review.links import OFFLINE, Links
 from bot.review.sections import fitted
-from bot.review.summary import MAX_UNDECIDED, counted, further_sections, main_sections
+from bot.review.summary import MAX_UNDECIDED, counted, further_sections, main_sections, undecided_only
 
 AnnotationLevel = Literal["notice", "warning", "failure"]
 
@@ -73,7 +73,8 @@ def title(review: Review) -> str:
     fixed, count = len(review.fixed), len(review.undecided)
     better = sum(improved(*pair) for pair in review.changed)
     parts = [
-        f"introduces {introduced}" if introduced else "" if worse or review.undecided else "introduces no hazard",
+        f"introduces {introduced}" if introduced else "",
+        "introduces no hazard" if not (introduced or worse or undecided_only(review)) else "",
         f"worsens {worse}" if worse else "",
         f"improves {better}" if better else "",
         f"fixes {fixed}" if fixed else "",

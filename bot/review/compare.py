@@ -113,8 +113,10 @@ def review(
     difference = compare(before, proposed, lambda finding: not _resolves(head, finding))
     # What was wrong in a list of patches before is nothing that the composes of this change have.
     elsewhere = {finding.identity for finding in head.described if finding.path not in diffs}
+    lost = frozenset(_lost(base, head.undecided, renamed))
+    touched = [one for one in head.undecided if one in lost or not diffs.keys().isdisjoint((one.path, one.place.path))]
     found = Review(
-        _concluded(conclusion(difference), head.undecided),
+        "neutral" if touched and conclusion(difference) == "success" else conclusion(difference),
         difference.introduced,
         difference.changed,
         difference.fixed,
@@ -128,7 +130,7 @@ def review(
         bumps,
         edited=frozenset(diffs),
         undecided=head.undecided,
-        lost=frozenset(_lost(base, head.undecided, renamed)),
+        lost=lost,
     )
     found = replace(found, far=far_places(found.introduced_or_worsened, diffs))
     return replace(found, comments=comments(found.told, diffs, found.maybe_older))
@@ -153,11 +155,6 @@ def _maybe_older(difference: Difference, base: Report, renamed: Mapping[str, str
         paths = {old_paths.get(path, path) for path in (finding.path, *finding.files)}
         if not all(base.resolves(path, finding.service) for path in paths):
             yield finding.identity
-
-
-def _concluded(found: Conclusion, undecided: Sequence[Undecided]) -> Conclusion:
-    """What could not be decided is no hazard, and no success either."""
-    return "neutral" if found == "success" and undecided else found
 
 
 def _lost(base: Report, undecided: Iterable[Undecided], renamed: Mapping[str, str]) -> Iterable[Undecided]:

@@ -133,7 +133,8 @@ def _not_decided(found: Sequence[Undecided], links: Links) -> Section:
 
 def _undecided_rows(found: Sequence[Undecided], links: Links) -> tuple[str, ...]:
     shown = [
-        f"- {links.place(one.path, None)}, {prose(one.told)} ({links.place(one.place.path, one.place.line)})"
+        f"- {links.place(one.path, None)}, service {code(one.service)}{' (in part)' if one.partly else ''}: "
+        f"{prose(one.reason)} ({links.place(one.place.path, one.place.line)})"
         for one in found[:MAX_UNDECIDED]
     ]
     rest = len(found) - len(shown)

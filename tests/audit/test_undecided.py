@@ -12,6 +12,7 @@ from bot.hazards import load_rules
 from bot.resolution import Repository
 from bot.review import Review, review, standing, summary
 from bot.review.check import check
+from bot.review.diff import FileDiff
 from bot.tree import MemoryTree
 
 RULES = load_rules()
@@ -35,8 +36,8 @@ def _audit(script: str, compose: str = COMPOSE) -> Report:
     return audit(Repository(tree, read_catalog(tree), Documents(tree, relative=True)), RULES)
 
 
-def _review(before: Report, after: Report) -> Review:
-    return review(before, after, {}, {})
+def _review(before: Report, after: Report, edited: str = "compose.yml") -> Review:
+    return review(before, after, {edited: FileDiff(frozenset(), frozenset())}, {})
 
 
 def test_only_what_seems_to_run_a_server_is_told_with_its_place() -> None:
@@ -64,8 +65,19 @@ def test_a_change_of_it_is_neither_a_hazard_nor_a_success() -> None:
     assert "no hazard" not in summary(made) + told.title + told.summary
 
 
+def test_what_a_change_does_not_touch_is_listed_and_keeps_nobody_from_success() -> None:
+    made = _review(_audit(LOST), _audit(LOST), "models/hare.yml")
+    assert made.conclusion == "success"
+    assert "Could not be decided (1)" in summary(made)
+
+
+def test_a_server_that_is_not_vllm_is_not_told() -> None:
+    other = COMPOSE.replace("vllm/vllm-openai:v0.25.1", "ghcr.io/ggml-org/llama.cpp:server")
+    assert _audit(LOST.replace("vllm serve m", "llama-server"), other).undecided == ()
+
+
 def test_what_was_resolved_before_is_told_first() -> None:
-    made = _review(_audit(SERVES), _audit(LOST))
+    made = _review(_audit(SERVES), _audit(LOST), "start.sh")
     assert made.conclusion == "neutral"
     assert {one.service for one in made.lost} == {"engine"}
     assert summary(made).index("No longer resolved") < 200

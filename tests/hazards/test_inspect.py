@@ -23,7 +23,9 @@ def statuses(request: dict[str, Any]) -> dict[str, str]:
 
 def test_an_answer_is_as_audit_gives_it() -> None:
     found = answer({"release": "0.25.1", "properties": PAIR, "slug": "a/b", "file": "x.yml", "service": "s"})
-    report = json.loads(json.dumps({"schema": 1, "findings": found["findings"], "errors": [], "skipped": []}))
+    report = json.loads(
+        json.dumps({"schema": 1, "findings": found["findings"], "errors": [], "skipped": [], "undecided": []})
+    )
     jsonschema.validate(report, SCHEMA)
     first = next(finding for finding in found["findings"] if finding["rule"] == CACHE)
     assert (first["path"], first["service"], first["slug"], first["world"]) == ("x.yml", "s", "a/b", {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import pytest
@@ -194,4 +195,4 @@ def test_links_lead_to_the_script_and_the_fix() -> None:
 def test_strangers_are_quoted_as_code() -> None:
     bad = "ghcr.io/x/vllm:<b>@somebody|x"
     text = told({"compose.yml": compose("vllm/vllm-openai:v0.24.0")}, {"compose.yml": compose(f"'{bad}'")})
-    assert "<b>" not in text.replace(f"`{bad}`", "").replace(bad.replace("|", "\\|"), "")
+    assert "<b>" not in re.sub("`[^`]*`", "", text)
