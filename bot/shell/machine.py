@@ -117,7 +117,7 @@ class MountedOver(Protocol):
 class LoopRun:
     """One run of a loop: the shell and the function that run it, what files held before, and what was asked in it."""
 
-    __slots__ = ("asked", "depth", "last", "node", "shell", "written")
+    __slots__ = ("asked", "counts", "depth", "functions", "last", "names", "node", "shell", "written")
 
     def __init__(self, node: Node, shell: Shell, written: Mapping[str, tuple[Sink, int]]) -> None:
         self.node = node
@@ -125,6 +125,9 @@ class LoopRun:
         self.depth = len(shell.frames)
         self.written = written
         self.last = False
+        self.names: list[str] | None = None
+        self.functions = 0
+        self.counts = False
         self.asked: set[Hashable] = set()
 
 

@@ -7,7 +7,7 @@ machine and its files are stays as it is until something happens, what a server 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from bot.shell.machine import LoopRun
 
 MAX_NAME = 80
+
+STEPS_OF_A_NAME = 500
+"""What it costs to forget one variable, in the steps of a pattern match."""
 
 _MACHINE = frozenset(
     {
@@ -114,9 +117,13 @@ def _numbered(text: str, number: int) -> str:
     return text if number == 1 else f"{text} ({number})"
 
 
-def forget(on: Interpreter, node: Node, keep: str | None = None) -> None:
-    """After a loop that was not followed nobody knows what it set, but for the variable to `keep`."""
-    for name in sorted(_set_by(on, node) - {keep}):
+def forget(on: Interpreter, node: Node) -> None:
+    """After a loop that was not followed nobody knows what it set."""
+    _forget_names(on, sorted(_set_by(on, node)))
+
+
+def _forget_names(on: Interpreter, names: Iterable[str]) -> None:
+    for name in names:
         symbol = Symbol(question(on, f"{name} after the loop", None, object()))
         variable = on.own(name)
         if variable.items is None:
@@ -137,9 +144,12 @@ def _forget_round(on: Interpreter, loop: LoopRun) -> None:
 
     In its last round a loop over a list has the last of its values, whatever came before.
     """
-    node = loop.node
-    counted = isinstance(node, For) and loop.last and node.name not in _set_by(on, node.body)
-    forget(on, node, node.name if counted and isinstance(node, For) else None)
+    if loop.names is None or loop.functions != len(on.shell.functions):
+        loop.names, loop.functions = sorted(_set_by(on, loop.node)), len(on.shell.functions)
+        loop.counts = isinstance(loop.node, For) and loop.node.name not in _set_by(on, loop.node.body)
+    kept = loop.node.name if loop.counts and loop.last and isinstance(loop.node, For) else None
+    on.machine.spend(STEPS_OF_A_NAME * len(loop.names))
+    _forget_names(on, (name for name in loop.names if name != kept))
     on.machine.forget_written(loop)
     if on.shell is not loop.shell:
         on.machine.forgotten.append(loop)
