@@ -10,6 +10,7 @@ from bot.shell.values import Value
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
 from bot.shell.conditions import NUMERIC, TestError, binary, empty, unary
+from bot.shell.naming import question, shortened
 
 _BINARY = frozenset({"=", "==", "!=", "<", ">", "-nt", "-ot", "-ef", *NUMERIC})
 
@@ -19,9 +20,22 @@ _UNARY = frozenset(f"-{letter}" for letter in "abcdefghknoprstuvwxzGLNORS")
 def builtin_test(on: Interpreter, arguments: list[Value]) -> Status:
     """`test` and `[` (without its last argument)."""
     try:
-        return int(not _Arguments(on, arguments).whole())
+        holds = _Arguments(on, arguments).whole()
     except TestError:
         return 2
+    return 0 if holds else _failed(on, arguments)
+
+
+def _failed(on: Interpreter, arguments: list[Value]) -> Status:
+    """The status of a test that fails: 2 instead of 1 where what is compared turns out not to be a number."""
+    if not any(one.text in NUMERIC for one in arguments):
+        return 1
+    open_ones = [one for one in map(on.way.resolve, arguments) if one.text is None and not on.way.is_number(one)]
+    if not open_ones:
+        return 1
+    words = ("".join(part if isinstance(part, str) else part.name for part in one.pieces) for one in arguments)
+    told = f"[ {' '.join(words)} ]"
+    return on.way.failed(question(on, shortened(told), None, object()))
 
 
 class _Arguments:

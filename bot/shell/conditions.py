@@ -139,8 +139,6 @@ def numeric(on: Interpreter, operator: str, left: Value, right: Value, *, expres
         sign = sign.translate(str.maketrans("<>", "><"))
     if operator == "-eq":
         return on.way.is_one_of(unknown, (str(fixed),))
-    if operator == "-ne":
-        return not on.way.is_one_of(unknown, (str(fixed),))
     return on.way.holds(unknown, f"{sign} {fixed}", holds, (fixed,))
 
 

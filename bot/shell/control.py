@@ -223,7 +223,7 @@ def _case_matches(on: Interpreter, subject: Value, patterns: tuple[Word, ...]) -
 
 
 def _in_loop(on: Interpreter, node: Any, run: Callable[[Interpreter, Any], Status]) -> Status:
-    with on.machine.loop(node):
+    with on.machine.loop(node, on.shell):
         return run(on, node)
 
 
@@ -235,13 +235,15 @@ def _for(on: Interpreter, node: For) -> Status:
         on.machine.touch(values)
     status: Status = 0
     otherwise = _turns_otherwise(on, tuple(on.machine.touched))
+    run = on.machine.loops[-1]
     on.loops += 1
     try:
         if otherwise:
             on.assign(node.name, on.way.symbol(f"{node.name} of a list that may be another", on.here(node.line)))
             _run_otherwise(on, node.body, ran=bool(values))
             return 0
-        for value in values:
+        for at, value in enumerate(values, 1):
+            run.last = at == len(values)
             if value.splits:
                 raise on.refusal(f"a loop over {value.template()}, which is not known", node.line)
             try:

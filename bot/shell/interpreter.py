@@ -17,7 +17,7 @@ from bot.shell.facts import commands_of
 from bot.shell.grammar import parse
 from bot.shell.machine import Machine
 from bot.shell.model import CONTRARY_TO, Unresolved
-from bot.shell.naming import Naming
+from bot.shell.naming import Naming, forget_outside
 from bot.shell.patterns import UnsupportedPattern
 from bot.shell.reader import UNFOLLOWED
 from bot.shell.state import (
@@ -461,6 +461,8 @@ class Interpreter:
         finally:
             self.shell, self.io = outer, outer_io
             self.guarded, self.guards, self.loops, self.source = guarded, guards, loops, source
+        if self.machine.forgotten:
+            forget_outside(self)
         return int(self.truth(status)) if inverted else status
 
     def ended(self, ended: Exit) -> Status:

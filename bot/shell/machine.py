@@ -12,7 +12,7 @@ from bot.provenance import Position, Reason
 from bot.shell import globbing
 from bot.shell.model import ContainerFiles, SourceFile, Unresolved
 from bot.shell.patterns import compiled, unquote
-from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Sink, Variable
+from bot.shell.state import UNKNOWN_DIRECTORY, Refusal, Shell, Sink, Variable
 from bot.shell.syntax import For, Node
 from bot.shell.values import Source, Value, assumptions
 from bot.shell.way import Way
@@ -115,12 +115,19 @@ class MountedOver(Protocol):
 
 
 class LoopRun:
-    """One run of a loop, and what was asked in it."""
+    """One run of a loop: the shell and the function that run it, what files held before, and what was asked in it."""
 
-    __slots__ = ("asked", "node")
+    __slots__ = ("asked", "counts", "depth", "functions", "last", "names", "node", "shell", "written")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, shell: Shell, written: Mapping[str, tuple[Sink, int]]) -> None:
         self.node = node
+        self.shell = shell
+        self.depth = len(shell.frames)
+        self.written = written
+        self.last = False
+        self.names: list[str] | None = None
+        self.functions = 0
+        self.counts = False
         self.asked: set[Hashable] = set()
 
 
@@ -198,6 +205,7 @@ class Machine:
     waited: int = 0
     asked: dict[str, dict[Hashable, int]] = field(default_factory=dict)
     loops: list[LoopRun] = field(default_factory=list)
+    forgotten: list[LoopRun] = field(default_factory=list)
     pipes: int = 0
     depth: int = 0
 
@@ -268,15 +276,25 @@ class Machine:
         return path
 
     @contextmanager
-    def loop(self, node: Node) -> Iterator[None]:
+    def loop(self, node: Node, shell: Shell) -> Iterator[None]:
         """The time of a loop."""
-        self.loops.append(LoopRun(node))
+        self.loops.append(LoopRun(node, shell, self._written()))
         try:
             yield
         finally:
             self.loops.pop()
 
     # --- files ------------------------------------------------------------------------------------------------
+
+    def _written(self) -> dict[str, tuple[Sink, int]]:
+        """What the script has written to each file so far, and how much, pipes left out."""
+        return {path: (sink, sink.size) for path, sink in self.overlay.items() if not path.startswith("/dev/")}
+
+    def forget_written(self, loop: LoopRun) -> None:
+        """Forgets what a loop has written so far."""
+        for path, state in self._written().items():
+            if loop.written.get(path) != state:
+                self.disturb(path)
 
     def read(self, path: str) -> Value | SourceFile | None:
         """The content of a file: what the script wrote itself, what is mounted, or None when it is not known."""

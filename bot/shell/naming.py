@@ -7,18 +7,22 @@ machine and its files are stays as it is until something happens, what a server 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bot.shell.facts import commands_in, names_set
-from bot.shell.syntax import Assignment, HereDocument, Node, Simple
+from bot.shell.syntax import Assignment, For, HereDocument, Node, Simple
 from bot.shell.values import Symbol, Value
 
 if TYPE_CHECKING:
     from bot.shell.interpreter import Interpreter
+    from bot.shell.machine import LoopRun
 
 MAX_NAME = 80
+
+STEPS_OF_A_NAME = 500
+"""What it costs to forget one variable, in the steps of a pattern match."""
 
 _MACHINE = frozenset(
     {
@@ -90,7 +94,8 @@ def question(on: Interpreter, text: str, key: Hashable | None, what: Hashable) -
     """The name of the answer to a question: the same one for the same key, another one otherwise, None being no key.
 
     `what` is asked again in a later round of a loop: nobody knows in which one it is answered otherwise, so that all
-    later rounds are taken together, and what the loop sets is forgotten.
+    later rounds are taken together, and what the loop sets is forgotten each time: the rounds before this one may have
+    been answered otherwise.
     """
     machine = on.machine
     numbers = machine.asked.setdefault(text, {})
@@ -99,10 +104,9 @@ def question(on: Interpreter, text: str, key: Hashable | None, what: Hashable) -
     loop = next((one for one in machine.loops if what in one.asked), None)
     if loop is not None:
         key = ("later", id(loop), what)
-        if key not in numbers:
-            forget(on, loop.node)
-            numbers[key] = len(numbers) + 1
-        return f"{_numbered(text, numbers[key])} in a later round"
+        number = numbers.setdefault(key, len(numbers) + 1)
+        _forget_round(on, loop)
+        return f"{_numbered(text, number)} in a later round"
     numbers[object() if key is None else key] = number = len(numbers) + 1
     for one in machine.loops:
         one.asked.add(what)
@@ -115,13 +119,54 @@ def _numbered(text: str, number: int) -> str:
 
 def forget(on: Interpreter, node: Node) -> None:
     """After a loop that was not followed nobody knows what it set."""
-    for name in sorted(_set_by(on, node)):
+    _forget_names(on, sorted(_set_by(on, node)))
+
+
+def _forget_names(on: Interpreter, names: Iterable[str]) -> None:
+    for name in names:
         symbol = Symbol(question(on, f"{name} after the loop", None, object()))
         variable = on.own(name)
         if variable.items is None:
             variable.value = Value(None, on.here(on.line), (symbol,))
         else:
             variable.items = {0: Value(None, on.here(on.line), (symbol,), (), True)}
+
+
+def forget_outside(on: Interpreter) -> None:
+    """After a subshell in which something was asked in a later round: forgets here too what the loops around it set."""
+    waiting, on.machine.forgotten = list(dict.fromkeys(on.machine.forgotten)), []
+    for loop in waiting:
+        _forget_round(on, loop)
+
+
+def _forget_round(on: Interpreter, loop: LoopRun) -> None:
+    """Forgets what the rounds of a loop have set so far: in this shell, and later in those between it and the loop.
+
+    In its last round a loop over a list has the last of its values, whatever came before.
+    """
+    if loop.names is None or loop.functions != len(on.shell.functions):
+        loop.names, loop.functions = sorted(_set_by(on, loop.node)), len(on.shell.functions)
+        loop.counts = isinstance(loop.node, For) and loop.node.name not in _set_by(on, loop.node.body)
+    kept = loop.node.name if loop.counts and loop.last and isinstance(loop.node, For) else None
+    on.machine.spend(STEPS_OF_A_NAME * len(loop.names))
+    _forget_names(on, (name for name in loop.names if name != kept))
+    on.machine.forget_written(loop)
+    if on.shell is not loop.shell:
+        on.machine.forgotten.append(loop)
+    elif len(on.shell.frames) == loop.depth and _moves_arguments(loop.node):
+        name = question(on, "arguments after the loop", None, object())
+        on.shell.positional = [Value(None, on.here(on.line), (Symbol(name),), (), True)]
+
+
+@lru_cache(maxsize=1024)
+def _moves_arguments(node: Node) -> bool:
+    """Whether a loop sets the positional parameters."""
+    for command in commands_in(node):
+        first, *rest = [getattr(word, "constant", None) for word in command.words] or [None]
+        sets = first == "set" and any(one is None or one == "--" or one[:1] not in ("-", "+") for one in rest)
+        if sets or first == "shift":
+            return True
+    return False
 
 
 def _set_by(on: Interpreter, node: Node) -> set[str]:

@@ -66,6 +66,19 @@ class Way:
         self._domains.setdefault(name, _Domain()).excluded |= {""}
         return self.symbol(name, origin)
 
+    def failed(self, name: str) -> Symbol:
+        """A status that is not 0, whatever it is."""
+        self._domains.setdefault(name, _Domain()).excluded |= {"0"}
+        return Symbol(name)
+
+    def is_number(self, value: Value) -> bool:
+        """Whether a value that is not known has turned out to be a number: a comparison with one has held."""
+        subject = (
+            value.parts[0].name if len(value.parts) == 1 and isinstance(value.parts[0], Symbol) else value.template()
+        )
+        domain = self._domains.get(subject)
+        return domain is not None and any(answer for _, answer in domain.numeric)
+
     def known(self, symbol: Symbol) -> str | None:
         """The text of a symbol, None while it is open."""
         bound = self._bound.get(symbol.name)
@@ -154,8 +167,9 @@ class Way:
             return answers.pop() if len(answers) == 1 else None
         if not domain.thresholds or not thresholds:
             return None
-        # Comparisons with numbers change at their thresholds only: what is next to these stands for all numbers.
-        candidates = {str(number + step) for number in thresholds | domain.thresholds for step in (-1, 0, 1)}
+        # Comparisons with numbers change at their thresholds only: what is next to these stands for all numbers,
+        # and the empty text for what is none (`[ ]` fails then, whichever way it compares).
+        candidates = {str(number + step) for number in thresholds | domain.thresholds for step in (-1, 0, 1)} | {""}
         answers = {test(one) for one in candidates if domain.compares(one)}
         return answers.pop() if len(answers) == 1 else None
 

@@ -378,3 +378,42 @@ def test_a_mounted_program_behind_the_path_of_the_image_is_not_guessed(path: str
 def test_characters_beyond_ascii_depend_on_the_locale(form: str, text: str, locale: str, known: bool) -> None:
     env = {"X": text, **({"LANG": locale} if locale else {})}
     assert (not entrypoint(f'exec vllm "{form}"', env=env).unresolved) == known
+
+
+ASKED_AGAIN = "for i in 1 2 3; do {}; done; vllm serve {}"
+
+
+@pytest.mark.parametrize(
+    ("body", "told", "exact"),
+    [
+        pytest.param('curl x || A+="b"', '"$A"', set(), id="text"),
+        pytest.param("curl x || A+=(b)", '"${A[@]}"', set(), id="array"),
+        pytest.param('V=$(curl x); [ "$V" = 2 ] && A+=(b)', '"${A[@]}"', set(), id="asked in a substitution"),
+        pytest.param("( curl x ) || A+=(b)", '"${A[@]}"', set(), id="asked in a subshell"),
+        pytest.param("curl x | grep -q y || A+=(b)", '"${A[@]}"', set(), id="asked in a pipeline"),
+        pytest.param('curl x || set -- "$@" b', '"$@"', set(), id="arguments"),
+        pytest.param("curl x || echo b >> /tmp/f", '"$(cat /tmp/f)"', set(), id="a file"),
+        pytest.param("curl x && break; N=$i", '"$N"', {"", "3"}, id="the last round is the last"),
+    ],
+)
+def test_rounds_may_be_answered_in_any_mixture(body: str, told: str, exact: set[str]) -> None:
+    """One failure among successes is another count than none and than all: nothing is told as known that counts."""
+    words = [word for argv in argvs(entrypoint(ASKED_AGAIN.format(body, told))) if argv for word in argv[2:]]
+    known = {word for word in words if "${" not in word}
+    assert any("${" in word for word in words)
+    assert known <= exact | {"b"}
+    assert not any("bb" in word or "b\nb" in word for word in words)
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("[ $(nproc) -gt 4 ]; R=$?", {"0", "${[ $(nproc) -gt 4 ]}"}),
+        ("[ $(nproc) -ne 4 ]; R=$?", {"0", "${[ $(nproc) -ne 4 ]}"}),
+        ("x=$(nproc); [ $x -gt 2 ] && { [ $x -gt 8 ]; R=$?; }", {"0", "1", ""}),
+        ("x=$(nproc); [ $x -gt 4 ] && R=many; [ $x -le 4 ] && R=few", {"many", "few", ""}),
+    ],
+)
+def test_what_a_program_prints_may_be_no_number(script: str, expected: set[str]) -> None:
+    """`[` fails with 2 then, however it compares; once a comparison has held it is one."""
+    assert {argv[-1] for argv in argvs(entrypoint(f'{script}; vllm serve "$R"')) if argv} == expected
