@@ -7,7 +7,7 @@ Paths are relative to the root, use `/`, and never leave it.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -49,6 +49,13 @@ class Tree(Protocol):
 
     def is_directory(self, path: str) -> bool:
         """Whether some file lies below `path`. The root, `""`, is a directory."""
+
+
+def is_within(path: str, places: Set[str]) -> bool:
+    """Whether a path is one of these files and folders, or lies in one of them."""
+    while path and path not in places:
+        path = path.rpartition("/")[0]
+    return bool(path)
 
 
 def text_of(tree: Tree, path: str) -> str:

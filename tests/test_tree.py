@@ -1,6 +1,6 @@
 import pytest
 
-from bot.tree import MemoryTree, OutsideTree, join
+from bot.tree import MemoryTree, OutsideTree, is_within, join
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,11 @@ def test_files_lie_over_another_tree_and_can_delete_its_files() -> None:
     assert [tree.read(path) for path in ("a", "b", "c/d", "e")] == ["new", "kept", None, None]
     assert list(tree.paths()) == ["a", "b"]
     assert (tree.is_directory("c"), tree.is_directory(""), below.is_directory("c")) == (False, True, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "within"),
+    [("a/b", True), ("a/b/c.py", True), ("a/b.py", False), ("a", False), ("one.py", True), ("", False), ("/x", False)],
+)
+def test_a_path_lies_in_a_place_by_its_folders(path: str, within: bool) -> None:
+    assert is_within(path, {"a/b", "one.py"}) is within

@@ -16,7 +16,7 @@ from bot.hazards import Observation, Rules
 from bot.provenance import Position, Reason
 from bot.references import references_in
 from bot.resolution import EngineWorld, Repository, ResolvedService
-from bot.tree import text_of
+from bot.tree import is_within, text_of
 from bot.worlds.comments import comments
 
 MAX_LINE = 4_000
@@ -48,10 +48,14 @@ def of_guards(repository: Repository, rules: Rules) -> Iterator[Observation]:
     """What the state of a repository makes of each sentence, whatever its composes mount."""
     catalog = repository.catalog
     files = [path for path in repository.tree.paths() if path.endswith(CODE) and is_patch(path)]
+    by_reference: dict[str, list[str]] = {}
+    for path in files if catalog.guards else ():
+        for reference in dict.fromkeys(references_in_path(path)):
+            by_reference.setdefault(reference, []).append(path)
     listed = {file for patch in catalog.patches for file in patch.files}
     for guard in catalog.guards:
         entries = [patch for patch in catalog.patches if _is_against(patch, guard)]
-        loose = [path for path in files if guard.reference in references_in_path(path) and not _is_below(path, listed)]
+        loose = [path for path in by_reference.get(guard.reference, ()) if not is_within(path, listed)]
         for patch in entries:
             at = patch.position
             yield _seen(guard, "listed", patch.id, (Reason("catalog", at.path, at.line, f"patches: {patch.id}"),))
@@ -66,10 +70,6 @@ def _is_against(patch: Patch, guard: Guard) -> bool:
     """Whether an entry carries what is forbidden. One for a single release is told where a compose runs it."""
     carried = bool(patch.files) and patch.mechanism != "none" and not patch.deprecated and not patch.guard
     return carried and guard.reference in patch.upstream and guard.release is None
-
-
-def _is_below(path: str, listed: set[str]) -> bool:
-    return any(path == file or path.startswith(f"{file}/") for file in listed)
 
 
 def _is_enforced(guard: Guard, catalog: Catalog, rules: Rules) -> bool:

@@ -5,7 +5,7 @@ share a file. `bot.catalog` finds what is wrong by its text alone.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from bot.audit.mount_counts import wrong_counts
@@ -19,6 +19,15 @@ CODE = (".py", ".sh", ".bash", ".patch", ".diff", ".jinja", ".jinja2", ".j2")
 
 MAX_NAMED = 6
 """Names that one sentence lists."""
+
+MAX_CLOSE = 100
+"""Names that are not there for which the one that is meant is looked for: it is compared with every other name."""
+
+MAX_KNOWN = 2_000
+"""Names that one is compared with; among more, nobody can say which is meant."""
+
+MAX_NAME = 256
+"""Characters of a name that is compared: no file system has longer ones."""
 
 _YAML = (".yml", ".yaml")
 _FIELDS = ("part", "key", "meant", "also", "file", "compose")
@@ -60,9 +69,9 @@ def _missing_files(patches: Iterable[Patch], tree: Tree) -> Iterator[Observation
         more = {"file": file, "also": _others(len(absent) - 1)}
         yield _observation("missing-file", "every file", patch.id, at, file, more, lacking=lacking)
         return
-    for patch, file in absent:
+    for number, (patch, file) in enumerate(absent):
         at = patch.places.get(file, patch.position)
-        near = _near_file(file, tree)
+        near = _near_file(file, tree) if number < MAX_CLOSE else ""
         yield _observation("missing-file", f"{patch.id}:{file}", patch.id, at, file, {"file": file, "meant": near})
 
 
@@ -95,12 +104,19 @@ def _near_file(file: str, tree: Tree) -> str:
     folder, name = posixpath.split(file)
     paths = [path for path in tree.paths() if not path.endswith(_YAML)]
     beside = {posixpath.basename(path).lower(): path for path in paths if posixpath.dirname(path) == folder}
-    close = get_close_matches(name.lower(), beside, 1, 0.8)
+    close = _closest(name.lower(), beside, 0.8)
     if close:
-        return beside[close[0]]
+        return beside[close]
     tail = "/".join(file.split("/")[-2:])
     moved = [path for path in paths if path.endswith(f"/{tail}")]
     return moved[0] if len(moved) == 1 else ""
+
+
+def _closest(name: str, known: Collection[str], cutoff: float = 0.6) -> str:
+    """The known name that is most like this one; empty where none is, or where looking would take too long."""
+    if len(name) > MAX_NAME or len(known) > MAX_KNOWN:
+        return ""
+    return next(iter(get_close_matches(name, known, 1, cutoff)), "")
 
 
 def _unknown_composes(catalog: Catalog, patches: Iterable[Patch], tree: Tree) -> Iterator[Observation]:
@@ -116,8 +132,8 @@ def _unknown_composes(catalog: Catalog, patches: Iterable[Patch], tree: Tree) ->
     unknown = [(patch, name) for patch, name in slugs if name not in catalog.slugs and name not in catalog.own_names]
     if {name for _, name in slugs} & catalog.slugs.keys():
         known = [*catalog.slugs, *catalog.own_names]
-        for patch, name in unknown:
-            yield _unknown(patch, name, "slug", next(iter(get_close_matches(name, known, 1)), ""))
+        for number, (patch, name) in enumerate(unknown):
+            yield _unknown(patch, name, "slug", _closest(name, known) if number < MAX_CLOSE else "")
     elif unknown:
         names = list(dict.fromkeys(name for _, name in unknown))
         patch, first = unknown[0]

@@ -28,6 +28,8 @@ _FORBIDS = re.compile(
 _HISTORY = re.compile(r"\b(?:was|were|until|used to|no longer|formerly)\b[^.|]{0,40}$|~~[^~]{0,80}$", re.IGNORECASE)
 _ON = re.compile(r"[^.|]{0,12}?\bon\s+v?([01]\.\d+(?:\.\d+)?)\b", re.IGNORECASE)
 
+_ADDRESS = re.compile(r"\]\([^)\s]{1,300}\)")
+
 
 def read_guards(patches: Iterable[Patch], tree: Tree) -> tuple[Guard, ...]:
     """Those of the whole repository, each fix once."""
@@ -76,4 +78,4 @@ def _in_line(path: str, number: int, line: str) -> Iterator[Guard]:
 
 def _linked(text: str) -> str:
     """A text without the addresses of its links: what they are called is what they mean."""
-    return re.sub(r"\]\(([^)\s]{1,300})\)", "]", text)
+    return _ADDRESS.sub("]", text)

@@ -44,6 +44,9 @@ ESTABLISHED = 3
 MAX_KEYS = 200
 """Keys of one part that are compared with each other: real lists have about twenty."""
 
+MAX_WORD = 64
+"""Letters of a word that may be a slip of another one; comparing takes the product of their lengths."""
+
 _RETIRED_STATUS = frozenset({"deprecated", "dropped", "retired", "removed", "obsolete"})
 
 _NOT_ELSEWHERE = frozenset({"status", "reason", "file", "files", "id", "delivery", *VERIFIED, *RETIRED})
@@ -138,7 +141,7 @@ def is_slip(written: str, meant: str) -> bool:
         return written != meant
     if f"{one}s" == other or f"{other}s" == one:
         return True
-    if min(len(one), len(other)) < 5 or abs(len(one) - len(other)) > 2:
+    if min(len(one), len(other)) < 5 or max(len(one), len(other)) > MAX_WORD or abs(len(one) - len(other)) > 2:
         return False
     return _distance(one, other) <= (1 if len(other) < 8 else 2) and SequenceMatcher(None, one, other).ratio() >= 0.8
 

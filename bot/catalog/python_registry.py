@@ -20,7 +20,7 @@ MAX_DEPTH = 12
 """Literals one in another that are followed."""
 
 MAX_NUMBER = 2**40
-"""Numbers that a product or a sum may reach: the longest context is far below."""
+"""Numbers that are read, written out or as a product or a sum: the longest context is far below."""
 
 _TAG = "tag:yaml.org,2002:"
 
@@ -56,7 +56,7 @@ class _Reader:
         """
         assigned: dict[str, list[ast.expr]] = {}
         added: list[tuple[str, ast.expr, ast.expr]] = []
-        altered: set[tuple[str, object]] = set()
+        altered: dict[str, set[object]] = {}
         for statement in module.body:
             for target, value in _assignments(statement):
                 if isinstance(target, ast.Name):
@@ -64,7 +64,7 @@ class _Reader:
                 elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
                     added.append((target.value.id, target.slice, value))
                 elif isinstance(target, ast.Subscript) and (inner := _entry_of(target.value)) is not None:
-                    altered.add(inner)
+                    altered.setdefault(inner[0], set()).add(inner[1])
         once = {name: values[0] for name, values in assigned.items() if len(values) == 1}
         self._constants = {name: value for name, value in once.items() if isinstance(value, ast.Constant)}
         found: dict[str, yaml.Node] = {}
@@ -77,10 +77,10 @@ class _Reader:
             registry = found.get(name)
             if isinstance(registry, yaml.MappingNode) and node is not None and isinstance(key_node, yaml.ScalarNode):
                 registry.value.append((key_node, node))
-        for name, entry in altered:
+        for name, entries in altered.items():
             registry = found.get(name)
             if isinstance(registry, yaml.MappingNode):
-                registry.value = [pair for pair in registry.value if pair[0].value != entry]
+                registry.value = [pair for pair in registry.value if pair[0].value not in entries]
         start = _mark(self._path, 1, 0)
         pairs = [(yaml.ScalarNode(f"{_TAG}str", name, start, start), node) for name, node in found.items()]
         return yaml.MappingNode(f"{_TAG}map", pairs, start, start)
@@ -126,6 +126,8 @@ class _Reader:
                 return yaml.ScalarNode(f"{_TAG}null", "", start, start)
             if isinstance(found, bool):
                 return yaml.ScalarNode(f"{_TAG}bool", str(found).lower(), start, start)
+            if isinstance(found, int) and abs(found) > MAX_NUMBER:
+                return None  # as hexadecimal it may have more digits than Python writes out
             if isinstance(found, str | int | float):
                 return yaml.ScalarNode(f"{_TAG}str", str(found), start, start)
         number = _number(value, 4)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from bot.resolution import Repository
     from bot.review import Links
 
-
 SCHEMA = 1
 FORMATS = ("json", "markdown", "sarif", "github")
 

@@ -184,7 +184,7 @@ class _Writer:
             return {}
         changes = [
             {
-                "artifactLocation": self._artifact(path),
+                "artifactLocation": _artifact(path),
                 "replacements": [_replacement(one) for one in fix.replacements if one.path == path],
             }
             for path in dict.fromkeys(one.path for one in fix.replacements)
@@ -208,11 +208,11 @@ class _Writer:
 
     def _place(self, path: str, line: int) -> dict[str, Any]:
         region = {"startLine": max(line, 1)}
-        return {"physicalLocation": {"artifactLocation": self._artifact(path), "region": region}}
+        return {"physicalLocation": {"artifactLocation": _artifact(path), "region": region}}
 
-    def _artifact(self, path: str) -> dict[str, str]:
-        uri = quote(path.encode("utf-8", "surrogateescape"))
-        return {"uri": uri, "uriBaseId": ROOT}
+
+def _artifact(path: str) -> dict[str, str]:
+    return {"uri": quote(path.encode("utf-8", "surrogateescape")), "uriBaseId": ROOT}
 
 
 def _replacement(part: Replacement) -> dict[str, Any]:

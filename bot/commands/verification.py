@@ -42,6 +42,8 @@ NO_ENGINE = (
     "the start of the container on has it."
 )
 
+_VERDICTS = ("contradicts", "log only", "agrees", "not said")
+_WHY = "No compose was named; this is the one that it fits."
 _HEAD = ("| | the files say | the log says |", "|---|---|---|")
 _AGREED = ("| | both say | line of the log |", "|---|---|---|")
 
@@ -122,9 +124,9 @@ class _Verifying:
 
     def all(self, logs: Sequence[BootLog]) -> Verification:
         """The answer for each engine of the log: those first whose service is found."""
-        named = self._asked.subject is not None and len(logs) == 1
+        by_name = self._asked.subject is not None and len(logs) == 1
         services = [place.service for place in self._places]
-        found = [(log, self._decided(matches(log, services, named=named))) for log in logs[:MAX_ENGINES]]
+        found = [(log, self._decided(matches(log, services, named=by_name))) for log in logs[:MAX_ENGINES]]
         settled = [those[0] for _, those in found if len(those) == 1]
         compared = [(match, compare(match.log, match.service)) for match in settled]
         sections = [section for match, held in compared for section in self._answer(match, held)]
@@ -166,7 +168,7 @@ class _Verifying:
     def _answer(self, match: Match, found: Comparison) -> Iterator[Section]:
         """What a log says of its service."""
         service, links = match.service, self._links
-        rows = {verdict: [row for row in found.rows if row.verdict == verdict] for verdict in _ORDER}
+        rows = {verdict: [row for row in found.rows if row.verdict == verdict] for verdict in _VERDICTS}
         where = f"{links.place(service.path, service.position.line)}, service {code(service.name)}"
         yield paragraph(f"#### {where}")
         yield paragraph(_headline(found) + ("" if self._asked.subject else f" {_WHY}"))
@@ -209,7 +211,7 @@ class _Verifying:
             yield paragraph(f"**The log proves** ({code(EFFECTIVE)}): {told}.")
         lines = tuple(f"- {self._links.rule(shift.rule)} {shifted(shift)}" for shift in shifts)
         if lines:
-            yield paragraph("With what the log says, these hazards are others than from the files alone:")
+            yield paragraph("With what the log says, these hazards differ from those of the files alone:")
             yield Section("", lines)
         elif told is not None:
             yield paragraph("What the log says changes no hazard.")
@@ -242,10 +244,6 @@ class _Verifying:
         told = f": it contradicts {', '.join([*against, *more])}" if against else ""
         name = f"{self._place(service).unit.path}:{service.name}"
         return f"- {self._links.place(service.path, service.position.line, code(f'/verify {name}'))}{told}"
-
-
-_ORDER = ("contradicts", "log only", "agrees", "not said")
-_WHY = "No compose was named; this is the one that it fits."
 
 
 def _fit(several: bool, log: BootLog) -> str:

@@ -12,6 +12,7 @@ from bot.engine import Pin
 from bot.hazards import Finding, Observation, Situation, Subject, World, evaluate, load_rules
 from bot.provenance import Position, Reason
 from bot.resolution import Repository, ResolvedService
+from bot.tree import is_within
 
 RULE = "vendoring-not-wanted"
 
@@ -52,13 +53,13 @@ def _loose(after: Repository, files: frozenset[str], mounted: Iterable[str]) -> 
     """
     there = list(after.tree.paths())
     gone = {posixpath.basename(path) for path in files.difference(there)}
-    known = [*mounted, *(file for patch in after.catalog.patches for file in patch.files)]
+    known = {*mounted, *(file for patch in after.catalog.patches for file in patch.files)}
     folders = {posixpath.dirname(path) for path in files if path.endswith(CODE)}
     for path in there:
         folder, name = posixpath.split(path)
         if path in files or folder in folders or name in gone or not path.endswith(CODE) or not is_patch(path):
             continue
-        if not any(path == file or path.startswith(f"{file}/") for file in known):
+        if not is_within(path, known):
             folders.add(folder)
             yield path
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.audit import audit
+from bot.audit.patch_list import MAX_CLOSE, MAX_KNOWN
 from bot.catalog import read_catalog
 from bot.compose import Documents
 from bot.hazards import Finding, load_rules
@@ -134,6 +135,21 @@ def test_a_risk_that_is_taken_is_folded() -> None:
     (found,) = _findings("{id: a, files: [patches/gone.py], load_bearing_when: []}", files)
     assert found.level == "folded"
     assert found.accepted is not None
+
+
+def test_only_the_first_missing_files_are_looked_for() -> None:
+    names = [f"patches/moved/{number}.py" for number in range(MAX_CLOSE + 1)]
+    there = {f"engine/moved/{number}.py": "" for number in range(MAX_CLOSE + 1)}
+    found = _findings(f"{{id: a, files: [{', '.join(names)}], load_bearing_when: []}}", {**CODE, **there})
+    assert len(found) == MAX_CLOSE + 1
+    assert sum("Is it `engine/moved/" in one.message for one in found) == MAX_CLOSE
+
+
+def test_among_too_many_files_of_a_folder_none_is_taken_for_the_missing_one() -> None:
+    entry = "{id: a, files: [patches/lader.py], load_bearing_when: []}"
+    near, many = {"patches/loader.py": ""}, {f"patches/{number}.sh": "" for number in range(MAX_KNOWN)}
+    assert ["Is it `patches/loader.py`" in one.message for one in _findings(entry, {**CODE, **near})] == [True]
+    assert ["Is it" in one.message for one in _findings(entry, {**CODE, **near, **many})] == [False]
 
 
 # Counts of composes ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from bot.catalog import Fault, Problem, read_catalog
-from bot.catalog.patches_keys import is_slip
+from bot.catalog.patches_keys import MAX_WORD, is_slip
 from bot.catalog.patches_schema import MAX_FAULTS
 from bot.tree import MemoryTree
 
@@ -224,3 +224,9 @@ def test_a_hostile_list_is_bounded(text: str) -> None:
     found = _faults(text)
     assert len(found) <= MAX_FAULTS
     assert time.process_time() - begun < 2
+
+
+def test_only_words_are_slips_of_each_other() -> None:
+    short, long = "a" * MAX_WORD, "a" * (MAX_WORD + 1)
+    assert is_slip(short, f"{short[:-1]}b")
+    assert not is_slip(long, f"{long[:-1]}b")
