@@ -5,12 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 from bot.catalog.configuration import holds
+from bot.catalog.idle import is_idle
 from bot.catalog.model import Catalog, Patch
 from bot.catalog.patches import references_in_path
 from bot.catalog.runners import may_run
@@ -123,11 +124,13 @@ def overlays_for(
     steps: Iterable[Step],
     argv: Iterable[Word] | None = None,
     script: Iterable[str] = (),
+    text: Callable[[str], str | None] = lambda _: None,
 ) -> tuple[WiredPatch, ...]:
     """The patches that a service mounts or runs, listed in `patches.yml` or not.
 
     `argv` are the engine's arguments: a chat template is applied by them. Without them that stays undecided.
-    `script` are the lines of the entrypoint's scripts: a command there that may run a patch leaves it open.
+    `script` are the lines of the entrypoint's scripts: a command there that may run a patch leaves it open. `text`
+    gives a file of the repository, None where it has none: a patch whose files do nothing is none.
     """
     steps = tuple(steps)
     words = None if argv is None else tuple(argv)
@@ -146,7 +149,18 @@ def overlays_for(
     unlisted = [_unlisted(places, service, steps) for places in layout.unlisted]
     lines = tuple(script)
     found = (*listed, *(patch for patch in unmounted if patch is not None), *unlisted)
-    return tuple(_in_doubt(wired, lines) for wired in found)
+    return tuple(_at_work(_in_doubt(wired, lines), text) for wired in found)
+
+
+def _at_work(wired: WiredPatch, text: Callable[[str], str | None]) -> WiredPatch:
+    """A patch that is run and whose files all do nothing does not work; of one that is not there nobody can tell."""
+    if wired.patch is None or wired.invocation.invoked is False or wired.patch.mechanism == "chat_template":
+        return wired
+    first, *_ = files = wired.patch.files or ("",)
+    if any((found := text(file)) is None or not is_idle(file, found) for file in files):
+        return wired
+    idle = Invocation(False, False, False, f"{first} is there and does nothing", wired.invocation.because, first)
+    return replace(wired, invocation=idle)
 
 
 def _in_doubt(wired: WiredPatch, lines: tuple[str, ...]) -> WiredPatch:

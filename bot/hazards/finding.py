@@ -164,7 +164,8 @@ def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, 
     cases = rule.undecided if undecidable and rule.undecided else rule.messages
     message = _ended(said(cases, verdict.view).fill(values))
     if verdict.mitigation is not None:
-        return f"Mitigated: {_ended(verdict.mitigation.text.fill(values))} Without that: {message}"
+        harmless = f"{_ended(verdict.mitigation.text.fill(values))}{_by_patch(verdict.mitigation, verdict.view)}"
+        return f"Mitigated: {harmless} Without that: {message}"
     if undecidable:
         message = f"Undecided: {message}"
     elif verdict.status == "unknown":
@@ -172,6 +173,16 @@ def _message(rule: Rule, verdict: Verdict, graded: Graded, values: Mapping[str, 
     if graded.grade == "contested":
         return f"{message} This is contested: it was measured one way and the other."
     return message
+
+
+def _by_patch(mitigation: Mitigation, view: View) -> str:
+    """Whose word it is that the engine has a fix, where no release has it."""
+    fixes = (leaf for leaf in mitigation.when.leaves if isinstance(leaf, FixTest))
+    patches = dict.fromkeys(patch for fix in fixes if (patch := fix.patch(view)))
+    named = ", ".join(patches)
+    if not named:
+        return ""
+    return f" That is {named}, which runs before the engine or stops the boot; what its files do was not checked."
 
 
 def _ended(sentence: str) -> str:

@@ -195,6 +195,14 @@ class FixTest(Predicate):
                 answer = None
         return answer
 
+    def patch(self, view: View) -> str:
+        """The vendored patch on whose word alone the engine has the fix; empty where a release or an image has it."""
+        if any(self._in(place, view) for place in self.places if place != "overlay"):
+            return ""
+        wired = (overlay for overlay in view.situation.overlays if overlay.wired)
+        named = (overlay.id for overlay in wired if self.reference in overlay.upstream)
+        return next(named, "") if "overlay" in self.places else ""
+
     def _in(self, place: FixPlace, view: View) -> Truth:
         if place == "release":
             return view.upstream.contains(self.reference, view.releases)

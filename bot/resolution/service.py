@@ -202,9 +202,16 @@ class _Reader:
         cards = self.sm if engine is not None and len(self.sm) > 1 else ()
         on_card = {card: found for card in cards if (found := self._assumed(outcome, doubted, image, (card,), service))}
         script = self._script(realisation)
-        patches = Deferred(lambda: overlays_for(self._catalog, service, outcome.steps, argv, script) if service else ())
+        steps = outcome.steps
+        patches = Deferred(
+            lambda: overlays_for(self._catalog, service, steps, argv, script, self._text) if service else ()
+        )
         notes = (*([unseen] if unseen else ()), *outcome.notes, *_assumed_empty(realisation))
         return EngineWorld(realisation, outcome, kind, image, engine, patches, notes, on_card)
+
+    def _text(self, path: str) -> str | None:
+        """A file of the repository; None for a folder, and where it has none."""
+        return self._deployment.text(path) if self._deployment.has(path) else None
 
     def _script(self, realisation: Realisation) -> tuple[str, ...]:
         """The lines of the entrypoint, and of the scripts of the repository that it reads variables in."""

@@ -160,3 +160,22 @@ def test_a_place_that_another_patch_takes_is_not_missing() -> None:
 def test_a_folder_of_all_patches_brings_only_what_is_run() -> None:
     assert overlays_for(CATALOG, service({"p": "/p"}), ()) == ()
     assert only({"p": "/p"}, step("bash /p/folder/go.sh")).id == "folder"
+
+
+@pytest.mark.parametrize(
+    ("files", "wired"),
+    [
+        ({}, True),
+        ({"p/pr48375/install.sh": "", "p/pr48375/fix.py": ""}, False),
+        ({"p/pr48375/install.sh": "#!/bin/sh\nset -e\n# later\nexit 0\n", "p/pr48375/fix.py": ""}, False),
+        ({"p/pr48375/install.sh": "#!/bin/sh\npython3 fix.py\n", "p/pr48375/fix.py": ""}, True),
+        ({"p/pr48375/install.sh": "true\n", "p/pr48375/fix.py": '"""Soon."""\nimport re\n'}, False),
+        ({"p/pr48375/install.sh": "", "p/pr48375/fix.py": "import fix\n"}, True),
+        ({"p/pr48375/install.sh": "", "p/pr48375/fix.py": "def (\n"}, True),
+        ({"p/pr48375/fix.py": ""}, True),
+    ],
+)
+def test_a_patch_whose_files_do_nothing_does_not_work(files: dict[str, str], wired: bool) -> None:
+    (patch,) = overlays_for(CATALOG, service({"p/pr48375": "/etc/fix"}), [RUN], text=files.get)
+    assert patch.wired is wired
+    assert wired or patch.why.endswith("is there and does nothing")
