@@ -17,6 +17,7 @@ RIGHT = {
     ("phantom-seam", "SPEC", "multi4/autoround-int4/mtp.yml"),
     ("phantom-seam", "SPEC", "multi4/fp8/mtp.yml"),
     ("phantom-seam", "SPEC_N_MAX", "dual/autoround-int4/tq3-nomtp.yml"),
+    ("phantom-seam", "SPEC_MODEL", "dual/bf16/mtp.yml"),
     ("seam-value-trap", "SPEC", "dual/nvfp4/mtp.yml"),
     ("seam-value-trap", "SPEC", "single/nvfp4/mtp.yml"),
     ("seam-value-trap", "SPEC_N", "dual/w4a16/w4a8.yml"),

@@ -37,7 +37,7 @@ def test_a_repository_without_commits(repository: Repository) -> None:
 @pytest.mark.parametrize("name", ["", "nothing", "file"])
 def test_not_a_repository(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(NotARepository, match="give the path of a clone"):
+    with pytest.raises(NotARepository, match="give the path of one"):
         RevisionTree(tmp_path / name, "HEAD")
 
 
