@@ -153,14 +153,13 @@ def overlays_for(
 
 
 def _at_work(wired: WiredPatch, text: Callable[[str], str | None]) -> WiredPatch:
-    """A patch that is run and whose files all do nothing does not work; of one that is not there nobody can tell."""
-    if wired.patch is None or wired.invocation.invoked is False or wired.patch.mechanism == "chat_template":
+    """A patch whose files all do nothing brings no fix, however it is wired. Of absent files nobody can tell."""
+    if wired.patch is None or not wired.upstream:
         return wired
-    first, *_ = files = wired.patch.files or ("",)
+    files = wired.patch.files or ("",)
     if any((found := text(file)) is None or not is_idle(file, found) for file in files):
         return wired
-    idle = Invocation(False, False, False, f"{first} is there and does nothing", wired.invocation.because, first)
-    return replace(wired, invocation=idle)
+    return replace(wired, upstream=())
 
 
 def _in_doubt(wired: WiredPatch, lines: tuple[str, ...]) -> WiredPatch:
