@@ -25,7 +25,12 @@ def look() -> None:
     """One look; what was told, and what went wrong, as one line of JSON."""
     noticing.LAG_SECONDS = float(os.environ.get(LAG, noticing.LAG_SECONDS))
     outcome = asyncio.run(watch_once(settings.load(), timing=UNHURRIED))
-    print(json.dumps({"pid": os.getpid(), "told": outcome.told, "problems": outcome.problems}), flush=True)
+    _say({"pid": os.getpid(), "told": outcome.told, "problems": outcome.problems})
+
+
+def _say(told: dict[str, object]) -> None:
+    """A line in one piece: several processes write to the same pipe."""
+    os.write(1, f"{json.dumps(told)}\n".encode())
 
 
 def main() -> None:
@@ -36,10 +41,10 @@ def main() -> None:
             os.environ.update(json.loads(line))
             look()
             os._exit(0)
-        print(json.dumps({"begun": number}), flush=True)
+        _say({"begun": number})
         if os.environ.get("TEST_AT_ONCE") is None:
             _, status = os.waitpid(number, 0)
-            print(json.dumps({"ended": number, "status": status}), flush=True)
+            _say({"ended": number, "status": status})
 
 
 if __name__ == "__main__":  # the resolver's process imports this file
